@@ -1,5 +1,5 @@
-# Writes the file `header` with the commit of the sources in `source`: "8b2397777cd2", with "-dirty" behind it
-# where tracked files are changed. A source archive knows its commit from app/archived_commit.txt, which
+# Writes the file `header` with the commit of the sources in `source`: "8b2397777cd2", followed by "-dirty" if
+# tracked files are changed. A source archive knows its commit from app/archived_commit.txt, which
 # `git archive` fills in; without either it is "unknown". The header is written only when it changes, so
 # that a build without changes compiles and links nothing.
 cmake_minimum_required(VERSION 3.25)

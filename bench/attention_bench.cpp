@@ -1,4 +1,4 @@
-// What a panel waits for: a window of effective attention, and who made the entry under the pointer.
+// What panels wait for: a window of effective attention, and the writers of the entry under the pointer.
 
 #include <benchmark/benchmark.h>
 
@@ -22,7 +22,7 @@ Sequence sequence_of(const Variant& variant) {
   return bind(variant, arrays, settings).heads.front();
 }
 
-/// The last rows on a square of columns, which lies `back` tokens before them.
+/// The last rows over a square of columns `back` tokens before them.
 void effective_attention_window(benchmark::State& state, const char* id, Index rows, Index back,
                                 bool initial) {
   const Variant& variant = find_variant(id);

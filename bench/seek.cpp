@@ -1,5 +1,5 @@
-// How long a look at any token of a very long sequence takes, and what it costs to get there. Run alone,
-// since the peak of memory is that of the whole program:  palimpsest-bench --benchmark_filter=seek
+// The time to show any token of a very long sequence, and the cost of preparing it. Run it alone, since the
+// peak of memory is that of the whole program:  palimpsest-bench --benchmark_filter=seek
 
 #include <benchmark/benchmark.h>
 
@@ -39,7 +39,7 @@ double peak_memory() {
   return 0;
 }
 
-/// `columns` numbers for every token, of length 1 where `unit` says so.
+/// `columns` numbers for every token; with `unit`, of norm 1.
 Array numbers(std::mt19937& bits, Index columns, float least, float most, bool unit = false) {
   std::uniform_real_distribution<float> uniform(least, most);
   std::vector<float> values(static_cast<std::size_t>(tokens * columns));

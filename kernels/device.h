@@ -26,7 +26,7 @@ std::vector<Device> cuda_devices();
 /// The CUDA kernels on the first device; refuses everything, with the reason, where there is none.
 const Backend& cuda_backend();
 
-/// Why nothing can run on a device here; empty if the first device can be used. Asked once, then remembered.
+/// Why nothing can run on a device here; empty if the first device can be used. Determined once, then cached.
 const std::string& cuda_unavailable();
 
 /// "13.0": the CUDA runtime that the program was built with; empty if built without.

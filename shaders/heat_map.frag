@@ -1,6 +1,6 @@
 #version 330 core
 
-// The colour of a pixel is that of the cell under its centre, by the arithmetic of core/colour_map.h.
+// The colour of a pixel is that of the cell under its centre, as in core/base/colour_map.h.
 
 uniform sampler2D numbers;  // one texel per cell, the first row on top
 uniform sampler2D colours;  // a colour per step; in the second row the colours of lines between cells
@@ -10,8 +10,8 @@ uniform ivec2 size;    // of the rectangle in pixels
 uniform int height;    // of the picture in pixels
 uniform int line;      // width of a line between cells in pixels; 0: none
 
-uniform int hatch_distance;  // from one line to the next over -inf, in pixels; 0: it is a number like others
-uniform int hatch_line;      // their width
+uniform int hatch_distance;  // between lines over -inf, in pixels; 0: -inf is not hatched
+uniform int hatch_line;      // width of these lines in pixels
 uniform vec3 hatch_paper;
 uniform vec3 hatch_ink;
 

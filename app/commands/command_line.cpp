@@ -35,7 +35,7 @@ int guarded(const Console& console, const Task& action) try {
   return report(console, problem_in_words(), exit_bad_usage);
 }
 
-/// The program without a window answers for what it cannot do.
+/// The error of the program without a window for a command that needs one.
 CliCommand needs_window(std::string message) {
   return [message](CommandOptions command, Console) -> Task {
     command.allow_extras();
@@ -176,7 +176,7 @@ sigset_t only_interrupts() {
   return signals;
 }
 
-/// Hardly anything may be called in a signal handler, so the signal is blocked and a thread waits for it.
+/// Few functions may be called in a signal handler, so the signal is blocked and a thread waits for it.
 void watch(const std::stop_token& done, std::stop_source source) {
   const sigset_t signals = only_interrupts();
   const timespec moment{0, 50'000'000};

@@ -88,7 +88,7 @@ std::string compiler();
 /// The version of Eigen that it was built with.
 std::string eigen_version();
 
-/// How far a command is: one line on a terminal that the next one replaces, and that goes in the end.
+/// The progress of a command: a line on a terminal, replaced by the next one and removed in the end.
 class ProgressLine {
  public:
   explicit ProgressLine(const Console& console) : console_(console) {}
@@ -115,17 +115,17 @@ class ProgressLine {
   Clock::time_point last_ = {};
 };
 
-/// How long a command has been at something, on a line that goes with what this gives: for work that does not
-/// come back on the way to say where it is. "4 heads of 1024 tokens on cpu, 12 s": `words` are asked for
-/// again and again, from that thread.
+/// Shows how long a command has been working, "4 heads of 1024 tokens on cpu, 12 s", until the returned
+/// thread is destroyed: for work that does not report progress. `words` is called repeatedly from that
+/// thread.
 [[nodiscard]] std::jthread show_waiting(const Console& console, std::function<std::string()> words);
 
 /// "3 of 4 heads of 1024 tokens done on cpu": where a run of the batch is; without the heads that are done,
 /// of which a device may tell nothing, "4 heads of 1024 tokens on cuda".
 std::string describe_progress(const SequenceBatch& batch, const std::string& device, Index done);
 
-/// While it lives, the first Ctrl+C or SIGTERM asks for a stop in the place of ending the program; a second
-/// one ends it.
+/// While it exists, the first Ctrl+C or SIGTERM requests a stop instead of ending the program; a second one
+/// ends it.
 class Interrupt {
  public:
   Interrupt();

@@ -127,7 +127,7 @@ bool may_hold(const Variant& variant, const std::string& name, double value) {
   });
 }
 
-/// Whether f32 makes 0 of it.
+/// Whether f32 rounds it to 0.
 bool vanishes(double value) { return value != 0 && static_cast<float>(value) == 0; }
 
 /// The first number in the order of tokens that should not be there; -1 if there is none.
@@ -241,8 +241,8 @@ std::string describe_states(const SequenceBatch& batch) {
                      batch_size);
 }
 
-/// How far the output `o` of a run is from the one in its input, `given`, which whoever made the file has
-/// computed; and whether a single factor would make them equal, as a forgotten scale does.
+/// The difference of the output `o` of a run from `given`, the output in its input file; and whether a single
+/// factor would make them equal, as for a forgotten scale.
 std::string compare_with_given(const Array& o, const Array& given) {
   if (o.shape != given.shape)
     return fmt::format("the o in the input has the shape {}, not {}, and was not compared",

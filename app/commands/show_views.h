@@ -65,7 +65,7 @@ Json list_of(const All& all, One one) {
 /// Tokens and their texts: [{"token": 42, "text": "drum"}, ...].
 Json tokens_json(const ShownPlace& place, const std::vector<Index>& tokens);
 
-/// The tokens that are asked with.
+/// The tokens that the memory is queried for.
 std::vector<Index> tokens_of(const std::vector<AskedWord>& words);
 
 /// JSON has no infinity.

@@ -20,8 +20,8 @@ namespace palimpsest {
 
 namespace {
 
-/// How many events a frame may see: up to where a modifier changes after another key was pressed. Dear ImGui
-/// looks at modifiers once a frame, after all of them, and would take a quick Ctrl+P for P.
+/// The number of events for one frame: up to a change of modifiers after a key was pressed. Dear ImGui reads
+/// modifiers once a frame, after all events, and would treat a quick Ctrl+P as P.
 int events_of_one_frame(const ImVector<ImGuiInputEvent>& queue) {
   bool pressed = false;
   for (int i = 0; i < queue.Size; ++i) {

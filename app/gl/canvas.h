@@ -23,15 +23,14 @@ struct Image {
   }
 };
 
-/// The part of a picture from one corner to before another; nothing where it has no extent.
+/// The part of a picture between two corners, without the right column and the lower row; may be empty.
 Image cropped(const Image& image, int left, int top, int right, int bottom);
 
 /// Writes a PNG file, whole or not at all; throws an Error that names the file when it cannot be written.
 void write_png(const Image& image, const std::filesystem::path& file);
 
-/// ImGui::NewFrame() that keeps what was typed between two frames in its order: a key counts with the
-/// modifiers that were held when it was pressed, however early they were let go. What follows waits for the
-/// next frame.
+/// ImGui::NewFrame() that keeps the order of input between two frames: a key has the modifiers that were held
+/// when it was pressed, however early they were released. Later events wait for the next frame.
 void new_frame();
 
 /// Dear ImGui drawn by OpenGL 3.3 into a picture of its own, on whatever context is current. The window and
@@ -45,9 +44,9 @@ class Canvas {
   Canvas(const Canvas&) = delete;
   Canvas& operator=(const Canvas&) = delete;
 
-  /// The two halves of a frame of `width` by `height` pixels: what the program does, up to the list of what
-  /// is to be drawn, and what OpenGL makes of it. The caller has filled in Dear ImGui's display size and
-  /// time. A frame that nobody will see only lays out: with many pixels, filling them takes most of the time.
+  /// The two halves of a frame of `width` by `height` pixels: build() runs the program up to Dear ImGui's
+  /// draw lists, fill() draws them by OpenGL. The caller sets Dear ImGui's display size and time. A frame
+  /// that is not `seen` is not filled, as this takes most of the time.
   void build(int width, int height, const std::function<void()>& draw);
   void fill(bool seen);
 

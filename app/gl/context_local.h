@@ -14,13 +14,13 @@
 
 namespace palimpsest {
 
-/// The one T of the current Dear ImGui context. It is made at the first use and destroyed with the context,
-/// whose OpenGL context is still current then: a T may own textures and programs. `Name`, any type, tells it
-/// from others of the same T.
+/// The T of the current Dear ImGui context. It is made at the first use and destroyed with the context, whose
+/// OpenGL context is still current then: a T may own textures and programs. `Name`, any type, distinguishes
+/// several of the same T.
 template <class T, class Name = T>
 T& context_local() {
   static std::map<ImGuiContext*, std::unique_ptr<T>> instances;
-  // The one that was asked for last: a frame asks for some of them thousands of times.
+  // Caches the last result: a frame asks for some of them thousands of times.
   static ImGuiContext* last = nullptr;
   static T* found = nullptr;
   ImGuiContext* const context = ImGui::GetCurrentContext();

@@ -61,8 +61,8 @@ struct HeatMapPass {
 };
 
 /// Draws tables of numbers through a colour map into the current framebuffer, exactly as
-/// core/base/colour_map.h says, but for -inf where it is hatched. A cell's lines lie at its left and upper
-/// edges; they take the colour of the cell, brought halfway towards the paper.
+/// core/base/colour_map.h says, except for -inf where it is hatched. A cell's lines are at its left and upper
+/// edges; their colour is halfway between the cell's and the background.
 class HeatMapRenderer {
  public:
   static constexpr float strength_of_lines = 0.55F;
@@ -77,8 +77,8 @@ class HeatMapRenderer {
   /// The colours from now on.
   void set_colours(const ColourMap& map);
 
-  /// Runs while Dear ImGui renders, which is to set up its state of OpenGL anew then; as nobody could say
-  /// what went wrong there, it cannot throw.
+  /// Runs while Dear ImGui renders, which must restore its OpenGL state afterwards. It cannot throw, as an
+  /// error could not be reported there.
   void draw(const HeatMapPass& pass) const noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// MicroTeX's \left and \right, in the place of its lib/atom/atom_fence.cpp, which moves what stands between
-// them off the baseline until it is centred: a letter with an index would stand raised.
+// MicroTeX's \left and \right, replacing its lib/atom/atom_fence.cpp, which moves their content off the
+// baseline to centre it: a letter with an index would be raised.
 
 #include <atom/atom_fence.h>
 #include <atom/atom_row.h>
@@ -13,7 +13,7 @@
 
 namespace microtex {
 
-// How much of what they enclose delimiters cover at least, as plain TeX has it (\delimiterfactor).
+// The least part of their content that delimiters cover, as in plain TeX (\delimiterfactor).
 constexpr float covered = 0.901F;
 
 sptr<Box> MiddleAtom::createBox(Env& env) {

@@ -19,7 +19,7 @@ constexpr float below_head = 4;
 constexpr float most_rising = 40;
 constexpr float least_title = 60;
 constexpr float around_picture = 6;
-constexpr float link = 26;           // from a picture to its table
+constexpr float link = 26;           // the gap between a picture and its table
 constexpr float names_part = 0.22F;  // of the room, at most
 
 float width_of_number(const std::string& number) {
@@ -97,7 +97,7 @@ struct CellPainter {
     return shown;
   }
 
-  /// The words with the number before them, as far as there is room for both.
+  /// The text with the number before it, as far as both fit.
   static std::string draw_column_name(const CellName& name, ImVec2 from, float width) {
     const ImVec2 extent = text_extent(name.words);
     std::string number = name.number;
@@ -177,7 +177,7 @@ struct CellPainter {
     if (cell) tooltip_beside(box_at(corner, plan.size(tables)), table.told(*cell));
   }
 
-  /// Its colour on the scale, and its number where it says something. Returns the number if it has room.
+  /// Draws a cell in its colour, with its number unless that is omitted. Returns the number if it fits.
   std::string draw_cell(ImVec2 from, double value, Cell cell) {
     const Rgb8 paper =
         colour(style::colours().map, static_cast<float>(value), static_cast<float>(tables.scale));

@@ -17,9 +17,9 @@ using style::px;
 // In design pixels.
 constexpr float frame_corner = 4;
 constexpr float row_words_width = 64;
-constexpr float least_row_of_words = 11;  // in lower rows words stand where they do not touch
+constexpr float least_row_of_words = 11;  // in lower rows only words that do not touch are shown
 
-/// Whether Dear ImGui has it: it is an item by itself.
+/// Whether the node is a Dear ImGui item by itself.
 bool is_control(const Node& node) {
   return std::holds_alternative<Button>(node.content) || std::holds_alternative<Slider>(node.content) ||
          std::holds_alternative<Input>(node.content) || std::holds_alternative<Filter>(node.content) ||
@@ -57,7 +57,7 @@ class Drawing {
     tell(*placed.node);
   }
 
-  /// Scrolls to what is to be seen now, once, so that one can scroll away.
+  /// Scrolls to the node that is to be revealed, once, so that the user can scroll away.
   static void reveal(const Placed& placed) {
     struct Revealed {
       std::map<ImGuiID, std::string> last;  // by window
@@ -86,7 +86,7 @@ class Drawing {
     is_lit_ = was_lit;
   }
 
-  /// An item below what is drawn where a node can be pressed or has something to tell.
+  /// An invisible item for a node that can be pressed or has a tooltip.
   void answer_pointer(const Placed& placed) {
     const Node& node = *placed.node;
     if (!node.act && !node.pointed && node.tip.empty()) return;
@@ -116,7 +116,7 @@ class Drawing {
     if (!node.tip.empty()) tooltip(node.tip, node.key, tips_above_);
   }
 
-  /// What is dimmed is bright while the pointer is on what it belongs to; what is off is faint.
+  /// Dim text is bright while the pointer is on its node; disabled text is faint.
   ImU32 shown(Ink ink) const {
     const style::Palette& c = style::colours();
     const bool is_off = ImGui::GetStyle().Alpha < 0.99F;
@@ -140,7 +140,7 @@ class Drawing {
       return draw_rising_text({at.x + inset, placed.where.maximum.y}, shown(text.ink), placed.lines.front());
     }
     if (text.height > 0) at.y += (placed.size().y - line_height) / 2;
-    // All of what is cut is told in place of a term.
+    // For cut text, the tooltip shows the full text instead of a term.
     const bool is_cut = text.fit == Fit::shorten && placed.lines.front() != text.words;
     bool wants_term = !has_tip_ && !is_cut && ImGui::IsWindowHovered() &&
                       ImGui::IsMouseHoveringRect(placed.where.minimum, placed.where.maximum);
@@ -158,8 +158,8 @@ class Drawing {
     }
   }
 
-  /// Underlines the first term of the glossary in a line of a text under the pointer, and tells it when the
-  /// pointer rests; false where there is none.
+  /// Underlines the first glossary term in a line of text under the pointer, and explains it when the pointer
+  /// rests; false if there is none.
   static bool explain_term(const std::string& line, ImVec2 from, float line_height, const Placed& placed) {
     const FoundTerm found = first_term(line);
     if (!found.entry) return false;
@@ -192,7 +192,7 @@ class Drawing {
     }
   }
 
-  /// The words of the rows of a picture, those of the ringed one in a colour of their own.
+  /// The labels of a picture's rows; the ringed row's has its own colour.
   static void draw_row_words(const Picture& picture, ImVec2 from, float height) {
     const style::Palette& c = style::colours();
     const style::TextStyle letters(style::Text::caption);
@@ -238,7 +238,7 @@ class Drawing {
           tooltip(picture.told(*cell));
       }
     }
-    // The outline shows where numbers lie that are all near zero.
+    // The outline shows the place of a picture whose numbers are all near 0.
     const ImU32 outline =
         is_lit_ && picture.outline == edge_ink ? style::colours().dim : shown(picture.outline);
     ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum, outline, 0, px(style::line));
@@ -377,7 +377,7 @@ class Drawing {
     }
   }
 
-  /// In lines that leave other panels in sight.
+  /// A narrow tooltip, which leaves other panels visible.
   static void tell_narrowly(const std::string& words) {
     if (!ImGui::BeginTooltip()) return;
     ImGui::PushTextWrapPos(px(380));
@@ -461,7 +461,7 @@ class Drawing {
     ImGui::SetNextItemWidth(placed.size().x);
     const Node& node = *placed.node;
     const std::string label = node.name.empty() ? slider.words : slider.words + "###" + node.name;
-    // One that waits shows what it is dragged to until it is let go.
+    // A slider that waits shows the dragged value until it is released.
     ImGuiStorage* memory = ImGui::GetStateStorage();
     const ImGuiID held = ImGui::GetID(label.c_str()) + 1;
     if (slider.waits && memory->GetFloat(held, -1) >= 0) value = memory->GetFloat(held);
@@ -490,12 +490,12 @@ class Drawing {
       data->InsertChars(0, further.c_str());
       return 0;
     };
-    // A text too long for its line shows its end: there one goes on typing.
+    // A text too long for its field shows its end, where the user goes on typing.
     ImGuiInputTextFlags flags = ImGuiInputTextFlags_ElideLeft;
     if (awaits_enter) flags |= ImGuiInputTextFlags_EnterReturnsTrue;
     if (input.completed) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackCompletion;
     if (input.is_number) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CharsScientific;
-    Input own = input;  // Dear ImGui wants to be able to change it
+    Input own = input;  // Dear ImGui needs a mutable pointer
     const bool is_done =
         ImGui::InputText(label.c_str(), &text, flags, input.completed ? +complete : nullptr, &own);
     const bool is_set = input.is_number  ? ImGui::IsItemDeactivatedAfterEdit()
@@ -587,7 +587,7 @@ class Drawing {
     draw(placed.inside.front());
   }
 
-  // What scrolls is laid out where it is drawn: only there one knows how far it is scrolled.
+  // Scrolled content is laid out when it is drawn: only then the scroll position is known.
   static void draw_content(const Scroll& scroll, const Placed& placed) {
     if (ImGui::BeginChild("scrolled", placed.size())) show(scroll.node.front());
     style::end_scrolling();
@@ -605,9 +605,9 @@ class Drawing {
     for (const Placed& inside : placed.inside) draw(inside);
   }
 
-  bool is_lit_ = false;  // the pointer is on something around
+  bool is_lit_ = false;  // the pointer is on an enclosing node
   bool tips_above_ = false;
-  bool has_tip_ = false;  // what is drawn, or what it is in
+  bool has_tip_ = false;  // of this node or an enclosing one
   std::vector<std::function<void()>> acts_;
 };
 

@@ -13,10 +13,10 @@ using style::px;
 
 // In design pixels.
 constexpr float narrowest_group = 24;  // narrower ones have no hairlines
-constexpr float fading = 24;           // words at an edge
+constexpr float fading = 24;           // width of the fade-out at an edge
 constexpr float word_line = 17;
-constexpr float underline_from = 19;  // below the upper side of words
-constexpr float flag_height = 17;     // of the word above a narrow cursor
+constexpr float underline_from = 19;  // below the top of the tokens
+constexpr float flag_height = 17;     // of the label above a narrow cursor
 constexpr float around_flag = 6;
 constexpr float widest_flag = 120;
 constexpr float between_links = 14;
@@ -26,7 +26,7 @@ constexpr float overview_gap = 2;
 constexpr float wheel_scroll = 60;
 
 constexpr float slowest_scroll = 6;     // tokens a second, while the cursor is dragged beyond an edge
-constexpr float scroll_per_column = 4;  // more for each column's width that the pointer is away
+constexpr float scroll_per_column = 4;  // tokens a second more for each column that the pointer is beyond
 
 /// The tokens that the pointer passed since the last frame.
 struct KeptStroke {
@@ -46,7 +46,7 @@ class FloorPainter {
     for (std::size_t i = 0; i < outer_.size(); ++i) {
       if (floor.rows[i].kind != FloorRow::Kind::captions) bottom_ = outer_[i].maximum.y;
     }
-    // The present word's frame begins below captions at the top, else with the words.
+    // The current token's frame begins below captions at the top, else with the tokens.
     const bool has_captions = !floor.rows.empty() && floor.rows.front().kind == FloorRow::Kind::captions;
     for (std::size_t i = 0; i < outer_.size() && !has_captions; ++i) {
       if (floor.rows[i].kind == FloorRow::Kind::words) top_ = outer_[i].minimum.y;
@@ -92,7 +92,7 @@ class FloorPainter {
     return {{from.x, top}, {to.x, std::max(to.y - px(floor_.rows[row].below), top)}};
   }
 
-  /// Beside words what they are called stands on their line.
+  /// The place of a row's label; that of the tokens is on their line.
   Rectangle label_place(std::size_t row) const {
     Rectangle place = inner(row);
     if (floor_.rows[row].kind == FloorRow::Kind::words) place.maximum.y = place.minimum.y + px(word_line);
@@ -120,7 +120,7 @@ class FloorPainter {
     }
   }
 
-  /// What is cut at an edge of the columns fades there.
+  /// Fades out what is cut at an edge of the columns.
   void fade_edges(const Rectangle& place) const {
     const ImU32 paper = colours_.panel;
     const ImU32 none = style::with_alpha(paper, 0);
@@ -145,7 +145,7 @@ class FloorPainter {
            static_cast<float>(floor_.groups.size) * columns_.column >= px(narrowest_group);
   }
 
-  /// Calls `draw(group, first, last, left, right)` for every visible one.
+  /// Calls `draw(group, first, last, left, right)` for every visible group.
   template <class Draw>
   void each_group(Draw draw) const {
     if (!has_groups() || floor_.groups.word.empty()) return;
@@ -190,7 +190,7 @@ class FloorPainter {
     });
   }
 
-  /// A bracket over the words that playing repeats.
+  /// A bracket over the tokens that playing repeats.
   void repeated(float top) const {
     const std::vector<Index>& tokens = floor_.repeated;
     if (tokens.empty() || tokens.back() >= columns_.tokens) return;
@@ -239,7 +239,7 @@ class FloorPainter {
     note_part("flag", {{x - half, top - half * 1.6F}, {x + half, bottom_}}, label(floor_.flagged));
   }
 
-  /// Where the word stands that does not fit into a narrow cursor.
+  /// Finds the place of the label that does not fit into a narrow cursor.
   void find_flag(const Rectangle& line) {
     const style::TextStyle text(style::Text::strong);
     flag_words_ = shortened(label(floor_.text.token), px(widest_flag));
@@ -250,7 +250,7 @@ class FloorPainter {
     flag_ = {{left, line.minimum.y - px(1)}, {left + width, line.maximum.y}};
   }
 
-  /// The frame around the present word, and around its group where a form takes it at once.
+  /// The frame around the current token, and around its group if the form computes the group together.
   void cursor() const {
     const Index token = floor_.text.token;
     if (floor_.groups.is_together && !floor_.groups.is_whole) {
@@ -270,7 +270,7 @@ class FloorPainter {
     note_part("cursor", frame, label(token));
   }
 
-  /// Words that lead to tokens, over the frame of the present one, which runs through all rows.
+  /// Links to tokens, drawn over the current token's frame, which runs through all rows.
   void links(const FloorRow& row, const Rectangle& place) {
     const style::TextStyle text(style::Text::caption);
     ImVec2 at = place.minimum;
@@ -309,7 +309,7 @@ class FloorPainter {
     return columns_.token_at(std::clamp(ImGui::GetIO().MousePos.x, columns_.position.x, end));
   }
 
-  /// Lets the last item turn the wheel: it zooms around the pointer, and sideways it scrolls.
+  /// Handles the wheel over the last item: it zooms around the pointer; a sideways wheel scrolls.
   void wheel() {
     if (!ImGui::IsItemHovered()) return;
     ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
@@ -355,8 +355,8 @@ class FloorPainter {
     stroke.last = token;
   }
 
-  /// The words and all rows that are not painted: held, the cursor follows the pointer; beyond an edge the
-  /// text scrolls, faster the farther the pointer is.
+  /// Handles drags on the tokens and on rows that cannot be painted: the cursor follows the pointer; beyond
+  /// an edge the text scrolls, faster with distance.
   void hold() {
     ImGui::SetCursorScreenPos(columns_.position);
     ImGui::InvisibleButton(floor_.id.c_str(), columns_.size);
@@ -387,10 +387,10 @@ class FloorPainter {
   const style::Palette& colours_ = style::colours();
   ImDrawList* list_ = ImGui::GetWindowDrawList();
   std::vector<Rectangle> outer_;  // of the rows
-  float top_ = 0;                 // of the frame around the present group, and of all rows,
+  float top_ = 0;                 // of all rows, and of the frame around the current group
   float bottom_ = 0;
-  float frame_top_ = 0;  // and of that around the present word
-  Rectangle flag_ = {};  // above a narrow one
+  float frame_top_ = 0;  // of the frame around the current token
+  Rectangle flag_ = {};  // the label above a narrow cursor
   std::string flag_words_;
   FloorActs acts_;
 };

@@ -1,4 +1,4 @@
-// Where the columns of a floor lie, and how they are scrolled and zoomed.
+// The places of a floor's columns, and how they scroll and zoom.
 
 #include "app/scene/floor.h"
 #include "app/widgets/text.h"
@@ -13,9 +13,9 @@ constexpr float narrowest_word = 18;
 constexpr float widest_column = 320;
 constexpr float widest_word = 180;
 
-constexpr float least_words = 0.8F;  // of their natural width: narrower columns carry no words
+constexpr float least_words = 0.8F;  // of their natural width: narrower columns have no labels
 
-/// How wide the columns of tokens are.
+/// The widths of the tokens' columns.
 class Widths {
  public:
   Widths(const FloorView& view, std::span<const std::string> labels, const Ruler& ruler)
@@ -33,7 +33,7 @@ class Widths {
   bool words() const { return words_; }
   float of(Index token) const { return words_ ? factor_ * natural(entry(labels_, token), ruler_) : column_; }
 
-  /// The place in the text from which on `width` pixels end at the place `end`; may lie before its begin.
+  /// The place in the text that is `width` pixels before the place `end`; may be negative.
   double begin_of(double end, float width) const {
     if (!words_) return end - static_cast<double>(width / column_);
     auto token = static_cast<Index>(std::ceil(end));
@@ -57,7 +57,7 @@ class Widths {
   bool words_;
 };
 
-/// The mean over the first words.
+/// The mean width over the first labels.
 float natural_width(std::span<const std::string> labels, const Ruler& ruler) {
   constexpr std::size_t sample = 512;
   const std::size_t count = std::min(labels.size(), sample);
@@ -71,7 +71,7 @@ float widest(const FloorView& view, const Ruler& ruler) {
   return std::max(ruler.px(widest_column), view.natural);
 }
 
-/// The width at which all of the text is seen, and the least.
+/// The least width: that at which the whole text is visible.
 float fitting(const FloorView& view, Index tokens, float width, const Ruler& ruler) {
   return std::min(width / static_cast<float>(std::max<Index>(tokens, 1)), widest(view, ruler));
 }
@@ -93,8 +93,8 @@ void fit(FloorView& view, const FloorText& text, const Ruler& ruler, float width
   view.column = std::clamp(view.column, fitting(view, text.tokens, width, ruler), widest(view, ruler));
 }
 
-/// Scrolls as little as needed when the cursor has moved or the room has changed, leaving some of what comes
-/// next in sight, and the sentence from its begin on.
+/// Scrolls as little as needed when the cursor has moved or the room has changed, so that the next tokens and
+/// the begin of the sentence are visible.
 void follow(FloorView& view, const Widths& widths, const FloorText& text, float width) {
   const Index token = text.token;
   if (view.followed == token && view.width == width) return;

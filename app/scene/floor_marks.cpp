@@ -19,23 +19,23 @@ constexpr float thin_bar = 6;  // narrower ones have no outline
 constexpr float slim_bar = 18;
 constexpr float whisker_room = 4;
 constexpr float notch_height = 2;
-constexpr float notch_from = 4;  // below the upper side; the next one twice the height below
-constexpr float label_gap = 10;  // between names and the words
-constexpr float line_gap = 6;    // between the numbers of lines and the words
+constexpr float notch_from = 4;  // below the upper side; the next one is two heights lower
+constexpr float label_gap = 10;  // between names and the tokens
+constexpr float line_gap = 6;    // between the numbers of lines and the tokens
 constexpr float label_line = 13;
 constexpr float symbol_size = 15;
 constexpr float beside_symbol = 18;
 constexpr float number_column = 26;  // beside labels at the left
 constexpr float key_box = 8;
 
-constexpr float paler = 0.45F;  // an outline that is filled
+constexpr float paler = 0.45F;  // opacity of an outline that is filled instead
 
-/// A colour, paler where the token is still to come.
+/// A colour, paler for a token that is not reached yet.
 ImU32 floor_ink(const Floor& floor, ImU32 colour, Index token) {
   return token < floor.reached ? colour : style::mix(style::colours().panel, colour, floor_to_come);
 }
 
-/// A column with what is drawn in it.
+/// A column with its marks.
 struct MarkedColumn {
   Index first = 0;
   float left = 0;
@@ -43,7 +43,7 @@ struct MarkedColumn {
   FloorMark mark = {};
 };
 
-/// The marks of a row as they were drawn last. Rows that are made in every frame share one place.
+/// The marks of a row as drawn last. Rows that are made in every frame share one cache entry.
 struct KeptMarks {
   using Key = std::tuple<std::uint64_t, Index, Index, float, float, float, double, bool, style::Theme>;
 
@@ -96,7 +96,7 @@ class MarkPainter {
   MarkPainter(const MarkPainter&) = delete;
   MarkPainter& operator=(const MarkPainter&) = delete;
 
-  /// Where a piece lies between two sides: at least so high that it is seen.
+  /// The rectangle of a piece between two sides, high enough to be visible.
   Rectangle rectangle(const FloorPiece& piece, float left, float right) const {
     float low = y(std::min(piece.from, piece.to));
     float high = y(std::max(piece.from, piece.to));
@@ -150,7 +150,7 @@ class MarkPainter {
     if (at.maximum.y > at.minimum.y) list_->AddRectFilled(at.minimum, at.maximum, colour);
   }
 
-  /// What is hatched alike beside each other is hatched at once: each has a clip rectangle of its own.
+  /// Neighbouring areas with the same hatching are hatched together, as each needs its own clip rectangle.
   void put_hatch(const Rectangle& at, ImU32 colour) {
     const bool goes_on = colour == hatch_colour_ && at.minimum.x == hatched_.maximum.x &&
                          at.minimum.y == hatched_.minimum.y && at.maximum.y == hatched_.maximum.y;
@@ -174,7 +174,7 @@ class MarkPainter {
   ImDrawList* list_ = ImGui::GetWindowDrawList();
 };
 
-/// A bar that runs to the right under its word, or stands where there is none.
+/// A horizontal bar under its label, or an upright one if there are no labels.
 void draw_lane(const FloorPiece& piece, ImU32 colour, const Rectangle& column, bool has_words) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const auto [from, to] = column;
@@ -190,7 +190,7 @@ void draw_lane(const FloorPiece& piece, ImU32 colour, const Rectangle& column, b
   if (part > 0) list->AddRectFilled({from.x, y}, {end, y + px(lane_height)}, colour);
 }
 
-/// A number that is to stand beside a bar.
+/// A number to write beside a bar.
 struct BarNumber {
   Index token = 0;
   Rectangle bar;
@@ -198,8 +198,8 @@ struct BarNumber {
   std::string words;
 };
 
-/// Writes numbers beside their bars where they lie over no other and cross no frame of the cursor; that of
-/// the cursor's bar stands beside its frame. Notes the parts "ROW/number/TOKEN".
+/// Writes numbers beside their bars if they overlap no other number and not the cursor's frame; the number of
+/// the cursor's bar is beside the frame. Notes the parts "ROW/number/TOKEN".
 void draw_numbers(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
                   const Rectangle& place, const std::vector<BarNumber>& numbers,
                   std::vector<Rectangle> taken) {
@@ -255,7 +255,7 @@ void put_words(const FloorRow& row, ImVec2 at, ImU32 colour, std::string_view wo
   note_part(row.name + "/name", box_at(at, extent), words);
 }
 
-/// At the panel's edge, from the row's upper side down.
+/// A label at the panel's edge, from the row's upper side down.
 void draw_left_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place, float gutter) {
   const FloorLabel& label = row.label;
   const float room = columns.position.x - gutter - px(number_column);
@@ -284,7 +284,7 @@ void draw_left_label(const FloorRow& row, const FloorColumns& columns, const Rec
   }
 }
 
-/// Before the words of the floor, in the middle of the row.
+/// A label left of the tokens, in the middle of the row.
 void draw_right_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place,
                       float gutter) {
   const FloorLabel& label = row.label;

@@ -9,14 +9,14 @@ constexpr float slider_height = 40;
 constexpr float input_height = 30;
 constexpr float choice_height = 20;
 constexpr float tight_segment = 8;  // around words that may be cut
-constexpr float narrow_side = 340;  // from here on there is less room around sides, as
-constexpr float low_sides = 560;    // where they are low
+constexpr float narrow_side = 340;  // narrower sides have less padding,
+constexpr float low_sides = 560;    // and so have lower ones
 constexpr float mark_width = 12;
-constexpr float endless_height = 200;  // of a plot in a room without end
+constexpr float endless_height = 200;  // of a plot in a room of unbounded height
 
-constexpr float least_letters = 13;    // below these a formula that wraps takes several lines,
-constexpr float smallest_letters = 8;  // of which the widest is written smaller still, down to this
-constexpr float less_letters = 0.5F;   // at once, of the screen: px() rounds
+constexpr float least_letters = 13;    // a formula that wraps is broken rather than made smaller than this
+constexpr float smallest_letters = 8;  // the least size if one of its lines still does not fit
+constexpr float less_letters = 0.5F;   // screen pixels by which the size is reduced at once
 constexpr float formula_indent = 16;   // of its lines after the first
 constexpr float between_formulas = 4;
 
@@ -33,7 +33,7 @@ void shift(Placed& placed, ImVec2 by) {
   for (Placed& inside : placed.inside) shift(inside, by);
 }
 
-/// Puts nodes into rooms whose upper left corners are zero; those around them move them.
+/// Lays nodes out in rooms with the upper left corner 0, 0; enclosing nodes move them.
 struct Layout {
   const Ruler& ruler;
 
@@ -49,7 +49,7 @@ struct Layout {
 
   static Placed sized(ImVec2 size) { return {.where = {{0, 0}, size}}; }
 
-  /// In the direction of its row or column: nothing for what shares the rest.
+  /// Whether a node shares the rest of its row or column.
   static bool has_share(const Node& node) { return node.sizing.share > 0; }
 
   static bool is_cut(const Node& node) {
@@ -58,7 +58,7 @@ struct Layout {
     return std::holds_alternative<FirstThatFits>(node.content);
   }
 
-  /// What each of the nodes of a row that share gets of `left`; the others nothing.
+  /// The widths of the nodes of a row that share `left`; 0 for the others.
   std::vector<float> shares_of(const Nodes& nodes, float left) const {
     std::vector<float> widths(nodes.size());
     std::vector<std::size_t> open;
@@ -76,7 +76,7 @@ struct Layout {
       const float most = sizing.most > 0 ? std::min(part(i), px(sizing.most)) : part(i);
       return std::max(most, px(sizing.least));
     };
-    while (true) {  // those that get no more or no less than they may leave another rest to the others
+    while (true) {  // a node at its bound changes what is left for the others
       const auto found = std::ranges::find_if(open, [&](std::size_t i) { return bounded(i) != part(i); });
       if (found == open.end()) break;
       widths[*found] = bounded(*found);
@@ -114,7 +114,7 @@ struct Layout {
     return placed;
   }
 
-  /// Leaves as many lines as there may be; the last says that more would follow.
+  /// Keeps at most most_lines lines; the last one ends with "…".
   void cut(std::vector<std::string>& lines, const Text& text, float width) const {
     if (text.most_lines == 0 || lines.size() <= text.most_lines) return;
     std::string rest = lines[text.most_lines - 1];
@@ -256,7 +256,7 @@ struct Layout {
     float left = room.x - gaps;
     float reserved = 0;
     for (const Node& node : row.nodes) reserved += px(node.sizing.least);
-    for (const bool can_be_cut : {false, true}) {  // what can be cut gets what the others leave
+    for (const bool can_be_cut : {false, true}) {  // nodes that can be cut get what the others leave
       for (std::size_t i = 0; i < all.size(); ++i) {
         const Node& node = row.nodes[i];
         if (has_share(node) || is_cut(node) != can_be_cut) continue;
@@ -280,8 +280,8 @@ struct Layout {
     return placed;
   }
 
-  /// Moves a line of nodes beside each other, `y` below: to the top or into the middle of the highest, each
-  /// in one of `widths`. Returns how large all of it is.
+  /// Moves nodes into one line at height `y`, with these widths, aligned at the top or the middle. Returns
+  /// the size of the line.
   static ImVec2 line_up(std::span<Placed> line, std::span<const Node> nodes, std::span<const float> widths,
                         float gap, float y, bool on_top) {
     float height = 0;
@@ -296,7 +296,7 @@ struct Layout {
     return {x, height};
   }
 
-  /// How wide those are of a row that share it and wrap.
+  /// The width of the nodes of a row that share it and wrap.
   float width_of_tiles(const Row& row, float width) const {
     const Sizing& sizing = row.nodes.front().sizing;
     const float gap = px(row.gap);
@@ -306,7 +306,7 @@ struct Layout {
     return sizing.most > 0 ? std::min(share, px(sizing.most)) : share;
   }
 
-  /// A row whose nodes go on below where there is no room.
+  /// A row whose nodes wrap into several lines.
   Placed put_flow(const Row& row, ImVec2 room) const {
     Placed flow;
     ImVec2 at = {0, 0};
@@ -327,13 +327,13 @@ struct Layout {
     return flow;
   }
 
-  /// Columns beside each other whose nodes of one place are equally high.
+  /// Columns side by side; nodes at the same position are equally high.
   struct Stack {
     std::vector<std::vector<Placed>> columns;
     std::vector<float> heights;
   };
 
-  /// Places row `i` of a stack in rooms so high; returns the height that it takes.
+  /// Lays out row `i` of a stack in `room`; returns its height.
   float place_row(Stack& stack, const std::vector<const Column*>& columns, std::size_t i, ImVec2 room) const {
     float height = 0;
     for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -344,7 +344,7 @@ struct Layout {
   }
 
   Stack stacked(const std::vector<const Column*>& columns, ImVec2 room) const {
-    const Nodes& nodes = columns.front()->nodes;  // of all in the same order
+    const Nodes& nodes = columns.front()->nodes;  // all columns have the same order
     Stack stack{.columns = {columns.size(), std::vector<Placed>(nodes.size())},
                 .heights = std::vector<float>(nodes.size())};
     float left =
@@ -363,7 +363,7 @@ struct Layout {
       const float share = std::isfinite(left) ? std::max(std::floor(left * sizing.share / shares), 0.0F) : 0;
       return std::max(sizing.most > 0 ? std::min(share, px(sizing.most)) : share, px(sizing.least));
     };
-    // What shrinks comes first, from below; what all of it leaves goes to the last.
+    // Nodes that shrink come first, from the bottom; what they all leave goes back to them in that order.
     std::vector<std::size_t> shrinking;
     for (std::size_t i = nodes.size(); i-- > 0;) {
       if (!nodes[i].sizing.shrinks) continue;
@@ -444,7 +444,7 @@ struct Layout {
     return placed;
   }
 
-  /// What each column of a grid takes: its widest cell, or its share of what the others leave.
+  /// The width of each column of a grid: its widest cell, or its share of what the others leave.
   std::vector<float> widths_of(const Grid& grid, ImVec2 room) const {
     std::vector<float> widths(grid.columns);
     std::vector<float> parts(grid.columns);

@@ -7,15 +7,14 @@
 #include "app/scene/plot.h"
 #include "app/widgets/controls.h"
 
-/// A view as a value: what is shown, by name, without places. lay_out() decides where it lies and what is
-/// cut, draw() alone knows Dear ImGui.
+/// A view as a value: what is shown, by name, without places. lay_out() decides on places and cuts; only
+/// draw() uses Dear ImGui.
 namespace palimpsest::scene {
 
 struct Node;
 struct ListedNode;
 
-/// Nodes in their order. Those of a list in braces are moved here, with all that they hold; a vector alone
-/// would copy them.
+/// Nodes in order. A list in braces is moved here with its contents; a plain vector would copy them.
 class Nodes : public std::vector<Node> {
  public:
   Nodes() = default;
@@ -24,8 +23,8 @@ class Nodes : public std::vector<Node> {
   Nodes(Iterator first, Iterator last) : std::vector<Node>(first, last) {}
 };
 
-/// A colour of style::colours(); 0: the usual one of what it colours. Those below go by the theme in use when
-/// it is drawn.
+/// A colour of style::colours(); 0: the usual colour of the node. The constants below depend on the theme
+/// at the time of drawing.
 using Ink = std::uint32_t;
 inline constexpr Ink dim_ink = 1;
 inline constexpr Ink edge_ink = 2;
@@ -36,11 +35,11 @@ constexpr Ink role_ink(Role role) { return first_role_ink + static_cast<Ink>(rol
 /// Distances, in design pixels.
 enum class Gap : std::uint8_t { none = 0, hair = 1, tight = 2, small = 4, near = 8, wide = 14, far = 24 };
 
-/// What becomes of words that are wider than their room.
+/// What happens to text that is wider than its room.
 enum class Fit : std::uint8_t {
-  wrap,     // they go on below
-  shorten,  // one line, cut with "…"; all of it is told beside it
-  whole     // one line; where it is too wide, another of FirstThatFits is taken
+  wrap,     // continues on the next line
+  shorten,  // one line, cut with "…"; a tooltip has the full text
+  whole     // one line; if it is too wide, FirstThatFits takes another node
 };
 
 struct Text {
@@ -48,47 +47,46 @@ struct Text {
   style::Text style = style::Text::body;
   Ink ink = 0;
   Fit fit = Fit::wrap;
-  std::size_t most_lines = 0;  // of what is wrapped: the last of them is cut; 0: any number
-  bool centred = false;        // each line in the middle of its room
-  float between = 4;           // lines, in design pixels
-  bool rises = false;          // one line that is read from below
-  float height = 0;            // design pixels that it takes, in whose middle it is; 0: as its letters need
+  std::size_t most_lines = 0;  // of wrapped text: the last line is cut; 0: any number
+  bool centred = false;        // each line is centred in its room
+  float between = 4;           // gap between lines, in design pixels
+  bool rises = false;          // one vertical line that reads upwards
+  float height = 0;            // design pixels, with the text centred; 0: as its letters need
   bool underlined = false;
 };
 
-/// Letters get smaller where there is no room, unless it is to be whole; one that wraps goes on below before
-/// they are too small to be read.
+/// A formula in LaTeX. If it does not fit, its letters get smaller, unless it is `whole`; one that wraps is
+/// broken into lines before they get too small to read.
 struct Formula {
   std::string latex = {};
   float size = style::formula_label;  // design pixels
   Ink ink = 0;
   Fit fit = Fit::shorten;
-  std::vector<std::string> boxed = {};  // symbols with a box around them; none where they are empty
+  std::vector<std::string> boxed = {};  // symbols with a box around them
 };
 
-/// A heat map as wide as its room. `values` outlive the frame; `told` says what is told of a cell under the
-/// pointer (as drawn), and may look at it. Words of rows stand left of them, as far as there is room; those
-/// of the ringed one in any case.
+/// A heat map as wide as its room. `values` must outlive the frame; `told` returns the tooltip of the cell
+/// under the pointer (as drawn). Labels of rows are on the left, as far as they fit; the ringed row's is
+/// always shown.
 struct Picture {
   const Matrix<double>* values = nullptr;
   std::uint64_t version = 0;
   HeatMapLook look = {};
   float height = 13;  // design pixels; 0: all of its room
   std::function<std::string(Cell)> told = nullptr;
-  Index ringed_row = -1;  // that has a frame, of those that are drawn; -1: none
+  Index ringed_row = -1;  // the drawn row with a frame; -1: none
   Ink ring = 0;
   std::vector<std::string> row_words = {};
   Ink outline = edge_ink;
 };
 
-/// A plot that fills its room; `done` is told what a person did there, in every frame.
+/// A plot that fills its room; `done` is called in every frame with what the user did there.
 struct Plotted {
-  std::shared_ptr<const Plot> plot = {};  // apart: all nodes are as large as the largest kind
+  std::shared_ptr<const Plot> plot = {};  // a pointer, as every node is as large as the largest content
   std::function<void(const PlotDone&)> done = nullptr;
 };
 
-/// A number as a bar from zero on, between the numbers at the ends of its room; an upright one has all of the
-/// height.
+/// A number as a bar that begins at 0, on a scale from `least` to `most`; an upright one fills the height.
 struct Bar {
   double value = 0;
   double least = 0;
@@ -96,33 +94,33 @@ struct Bar {
   Ink ink = 0;
   float height = 10;       // design pixels
   bool shows_zero = true;  // as a line
-  double outlined = 0;     // another number, of which it has the outline
+  double outlined = 0;     // another number, drawn as an outline
   bool is_upright = false;
 };
 
-/// Where a number lies between zero and an end, on a track of which one part is well and the rest is not.
+/// A number on a track from 0 to `end`, which is good up to `limit` and bad beyond.
 struct Track {
   double value = 0;
-  double limit = 1;  // of what is well
+  double limit = 1;  // end of the good part
   double end = 1;
   Ink ink = 0;
   Ink below = 0;
   Ink beyond = 0;
 };
 
-/// Numbers in a row as a line over its area, or as bars, from zero up to `most`.
+/// A sequence of numbers as a line with its area, or as bars, from 0 to `most`.
 struct Sparkline {
   std::vector<double> values = {};
   double most = 1;
   bool has_bars = false;
   Ink ink = 0;
   float height = 26;         // design pixels
-  std::int64_t marked = -1;  // a number with a line of its own; -1: none
+  std::int64_t marked = -1;  // index of a number with a vertical line; -1: none
   Ink mark_ink = 0;
   std::function<std::string(std::size_t)> told = nullptr;  // of the number under the pointer
 };
 
-/// A sign as high as a letter.
+/// A symbol as high as a letter.
 struct Mark {
   enum class Kind : std::uint8_t {
     dot,
@@ -143,15 +141,15 @@ struct Mark {
   PlotLook look = {};  // of a point of a plot
 };
 
-/// A row of small squares, or the names of their columns where it has none: in every row of a grid they lie
-/// at the same places. Their words are said to tests and readers alone.
+/// A row of small squares or, without squares, the names of their columns, at the same places in every row of
+/// a grid. The words of squares are not drawn; only parts() has them.
 struct Squares {
   struct Column {
-    std::string title = {};     // above all columns from here on,
-    std::string subtitle = {};  // and below that
-    std::string name = {};      // read from below; its first letter where the column is narrow
-    bool begins = false;        // there is room before it
-    float width = 0;            // design pixels; 0: as all that have none
+    std::string title = {};     // above all columns from here to the next title
+    std::string subtitle = {};  // below the title
+    std::string name = {};      // vertical; in a narrow column its first letter
+    bool begins = false;        // with a gap before it
+    float width = 0;            // design pixels; 0: an equal share
   };
   struct Square {
     Mark::Kind kind = Mark::Kind::box;
@@ -164,7 +162,7 @@ struct Squares {
   std::function<void(std::size_t)> press = nullptr;
 };
 
-/// Something that can be pressed. Its words (or its name, as of an icon) are its identity.
+/// A button. Its words (or its name, for an icon) are its identity.
 struct Button {
   enum class Look : std::uint8_t { pill, segment, tab, word, link, line, icon };  // as ButtonShape, and two
   std::string words = {};
@@ -173,8 +171,8 @@ struct Button {
   Ink ink = 0;
   bool first = true;  // of a row of segments
   bool last = true;
-  Fit fit = Fit::whole;     // of a pill's words, which may be cut,
-  std::string tail = {};    // before what follows them in any case
+  Fit fit = Fit::whole;     // of a pill's words
+  std::string tail = {};    // follows the words, and is never cut
   Icon icon = Icon::close;  // in place of words; its size is in design pixels
   float icon_size = 28;
 };
@@ -187,104 +185,104 @@ struct Slider {
   std::string shown = {};  // in place of the number
   std::function<void(double)> set = nullptr;
   Fit fit = Fit::shorten;  // of the words
-  bool waits = false;      // what is set is told when it is let go
+  bool waits = false;      // `set` is called when the slider is released
 };
 
-/// A line to type in; `set` is told what stands there.
+/// An input field; `set` is called with its text.
 struct Input {
   std::string text = {};
   std::function<void(const std::string&)> set = nullptr;
-  bool on_enter = false;  // told on Enter, not at every letter
+  bool on_enter = false;  // call `set` on Enter, not at every letter
   std::function<void()> entered = nullptr;
-  std::function<std::string(const std::string&)> completed = nullptr;  // what Tab makes of what stands there
-  bool takes_keyboard = false;  // in this frame; all that stands there is then selected
-  bool is_number = false;       // told when the keyboard leaves it
+  std::function<std::string(const std::string&)> completed = nullptr;  // the completion of a text by Tab
+  bool takes_keyboard = false;  // in this frame; the text is then selected
+  bool is_number = false;       // call `set` when the field loses the keyboard
 };
 
-/// A line to type in above a list; `entered`: on Enter.
+/// An input field above a list; `entered` is called on Enter.
 struct Filter {
   FilterBox* box = nullptr;
   const char* hint = "";
   std::function<void()> entered = nullptr;
-  bool keeps_keyboard = false;  // takes it where nothing else has it
+  bool keeps_keyboard = false;  // takes it whenever no item has it
 };
 
-/// A pill that opens a list below it, so many design pixels wide. `content` is asked for while that is open.
+/// A pill that opens a list below it, `width` design pixels wide. `content` is called while it is open.
 struct Menu {
   std::string words = {};
   std::function<Node()> content = {};
   float width = 240;
-  bool fills = false;  // the pill is as wide as its room, its words are cut
+  bool fills = false;  // the pill is as wide as its room, and its words may be cut
 };
 
-/// A drawing of its own, in all of its room or as large as it is.
+/// A custom drawing, with a fixed size or in all of its room.
 struct Drawn {
   float least_height = 0;  // design pixels
   ImVec2 size = {0, 0};    // screen pixels; 0: all of its room
-  std::string part = {};   // noted beside what it notes itself, with its words; empty: none
+  std::string part = {};   // a part to note with `words`; empty: none
   std::string words = {};
   std::function<void(const Rectangle& where)> draw = {};
 };
 
-/// Where a node lies whose point `own`, in parts of its size, is at `at` (screen pixels), and the room that
-/// it has.
+/// The place of a node: its point `own`, as a fraction of its size, is at `at` (screen pixels); `room` is the
+/// size that it may take.
 struct SpotPlace {
   ImVec2 at = {0, 0};
   ImVec2 own = {0, 0};
   ImVec2 room = {0, 0};
 };
 
-/// Nodes at places of their own, each with its place, in all of the room.
+/// Nodes at given places; takes all of the room.
 struct Spots {
   Nodes nodes = {};
   std::vector<SpotPlace> places = {};
 };
 
-/// A line across, in the middle of some room; it may be an arrow. Or an upright one, as high as there is room
-/// up to `height`.
+/// A horizontal line in the middle of its room, which may be an arrow; or an upright line, at most `height`
+/// high.
 struct Rule {
   enum class Head : std::uint8_t { none, left, right };
   Gap room = Gap::near;
   Head head = Head::none;
   Ink ink = 0;
-  float height = 0;  // design pixels; 0: it lies
+  float height = 0;  // of an upright line, in design pixels; 0: horizontal
 };
 
-/// Room without anything, in the direction of the row or column that it is in.
+/// Empty room in the direction of the enclosing row or column.
 struct Space {
   Gap gap = Gap::near;
 };
 
-/// Beside each other, in the middle of the highest, or its top. Those that share the rest of the width come
-/// last to it; where they wrap, they are equally wide, and as many beside each other as have room.
+/// Nodes side by side, aligned at the middle or the top. Nodes that share the rest of the width get what the
+/// others leave; if the row wraps, they are equally wide, and as many as fit are side by side.
 struct Row {
   Nodes nodes = {};
   Gap gap = Gap::near;
-  bool wraps = false;   // what has no room goes on below
-  bool on_top = false;  // upper edges in one line
+  bool wraps = false;   // continues on the next line
+  bool on_top = false;  // upper edges aligned
 };
 
-/// Below each other, each as wide as the room.
+/// Nodes one below the other, each as wide as the room.
 struct Column {
   Nodes nodes = {};
   Gap gap = Gap::small;
 };
 
-/// Columns of one width, each in a panel of its own with room around its nodes. Those of one place are
-/// equally high in all of them.
+/// Columns of equal width, each in a panel of its own with padding. Nodes at the same position in their
+/// columns are equally high.
 struct Sides {
   Nodes columns = {};  // each a Column
 };
 
-/// All in the same room, the later ones over the earlier: as large as there is room for at a ratio of height
-/// to width; 0: all of the room.
+/// Nodes in the same room, later ones over earlier ones: as large as fits at `ratio`, height to width; 0: all
+/// of the room.
 struct Over {
   Nodes nodes = {};
   float ratio = 0;
-  float least = 0;  // how wide it is at least, in design pixels
+  float least = 0;  // least width, in design pixels
 };
 
-/// Cells row by row: a column is as wide as its widest cell, or has a share of the rest where a cell has.
+/// Cells row by row: a column is as wide as its widest cell, or shares the rest if one of its cells does.
 struct Grid {
   std::size_t columns = 1;
   Nodes cells = {};
@@ -292,19 +290,19 @@ struct Grid {
   Gap down = Gap::tight;
 };
 
-/// The first of them that is neither wider nor higher than the room; the last where none is. They are asked
-/// for in their order, until one fits.
+/// The first of several nodes that is neither wider nor higher than the room; if none is, the last. They are
+/// made in order until one fits.
 struct FirstThatFits {
   std::size_t count = 0;
   std::function<std::shared_ptr<const Node>(std::size_t)> wish = {};
 };
 
-/// The first of them, in room for any: what stands below does not move while words change.
+/// The first of several nodes, in room for the largest, so that nothing below moves when the text changes.
 struct Steady {
   Nodes nodes = {};
 };
 
-/// One node with room beside, above and below it, and an outline or a ground.
+/// One node with padding, and an outline or a background.
 struct Frame {
   Nodes node = {};
   Gap across = Gap::near;
@@ -315,8 +313,8 @@ struct Frame {
   bool is_hatched = false;
 };
 
-/// One node, which scrolls where it is higher than the room. Give it a name: that keeps how far it is
-/// scrolled.
+/// One node, which scrolls if it is higher than the room. It needs a name, under which its scroll position is
+/// kept.
 struct Scroll {
   Nodes node = {};
 };
@@ -325,7 +323,7 @@ using AnyContent = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, M
                                 Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits,
                                 Steady, Frame, Scroll, Plotted, CellTables, Sides, Over, Spots>;
 
-/// What a node is. How it is copied, moved and given up is compiled once, not by each that has a node.
+/// The content of a node. Its copy, move and destructor are compiled once, not in every file with a node.
 struct Content : AnyContent {
   template <class Kind>
   requires std::constructible_from<AnyContent, Kind> &&
@@ -338,18 +336,18 @@ struct Content : AnyContent {
   ~Content();
 };
 
-/// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
-/// design pixels, or a share of what the others leave; one that shrinks leaves to them what it does not need.
+/// The size of a node in the direction of the enclosing row or column: as it needs, `fixed` design pixels, or
+/// a share of what the others leave. A node that shrinks leaves what it does not need.
 struct Sizing {
   float fixed = 0;
   float share = 0;
   bool shrinks = false;
-  float least = 0;  // of what shares the rest or can be cut, in design pixels,
-  float most = 0;   // and at most; 0: any
+  float least = 0;  // least size of a node that shares the rest or can be cut, in design pixels
+  float most = 0;   // largest such size; 0: any
 };
 
 struct Node {
-  Node();  // words, none
+  Node();  // empty text
   Node(Content content);
   Node(const Node& other);
   Node(Node&& other) noexcept;
@@ -359,18 +357,18 @@ struct Node {
 
   Content content;
   std::string name =
-      {};  // its piece of the path, "after" in "step/answers/after"; empty: part of what is around it
+      {};  // its piece of the path, "after" in "step/answers/after"; empty: belongs to the enclosing node
   Sizing sizing = {};
   bool to_right = false;                    // at the right of its room; else at the left
-  std::string tip = {};                     // told while the pointer rests on it
-  std::string key = {};                     // that does what a click does, beside the tip
-  std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
-  std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
+  std::string tip = {};                     // tooltip
+  std::string key = {};                     // the shortcut for a click, shown in the tooltip
+  std::function<void()> pointed = nullptr;  // called in every frame in which the pointer is on it
+  std::function<void()> act = nullptr;      // called after a click, when everything is drawn
   bool enabled = true;
-  std::function<void()> refused = nullptr;  // what a click on it does while it is not enabled
+  std::function<void()> refused = nullptr;  // called after a click while it is not enabled
   bool underlined = false;                  // while the pointer is on it
-  bool tips_above = false;    // of it and what is in it, where there is room: below is what they change
-  std::string revealed = {};  // where it is another than the last of its window, it is scrolled into sight
+  bool tips_above = false;    // tooltips in it are above if they fit, so as not to cover what is below
+  std::string revealed = {};  // when this changes in a window, the node is scrolled into view
 
   Node named(std::string_view piece) && { return with(name, piece); }
   Node told(std::string words) && { return with(tip, std::move(words)); }
@@ -379,11 +377,11 @@ struct Node {
   Node fixed(float design_pixels) && { return with(sizing, Sizing{.fixed = design_pixels}); }
   Node filling(float share = 1) && { return with(sizing, Sizing{.share = share}); }
   Node shrinking(float share = 1) && { return with(sizing, Sizing{.share = share, .shrinks = true}); }
-  /// A share of the rest, of at least and at most so many design pixels; 0: any number.
+  /// A share of the rest, at least `least` and at most `most` design pixels; 0: any.
   Node filling_between(float least, float most) && {
     return with(sizing, Sizing{.share = 1, .least = least, .most = most});
   }
-  /// What can be cut takes no more and is left no less of a row.
+  /// The bounds of a node in a row that can be cut, in design pixels.
   Node cut_between(float least, float most) && { return with(sizing, Sizing{.least = least, .most = most}); }
   Node right() && { return with(to_right, true); }
   Node enabled_if(bool can) && { return with(enabled, can); }
@@ -405,18 +403,18 @@ struct ListedNode {
   mutable Node node;
 };
 
-// The kinds in few words.
+// Short forms for the kinds of nodes.
 
 Node text(std::string words, style::Text style = style::Text::body, Ink ink = 0, Fit fit = Fit::wrap);
-/// Plain dimmed text; smaller; and one line of either, cut where it is too long.
+/// Dim text; smaller dim text; and one line of either, cut if it is too long.
 Node paragraph(std::string words);
 Node caption(std::string words);
 Node line(std::string words, style::Text style = style::Text::body, Ink ink = 0);
 Node heading(std::string words);
-/// Small words on a line: a note may be cut, a tag is not.
+/// Small text on one line: a note may be cut, a tag is not.
 Node note(std::string words, Ink ink = dim_ink);
 Node tag(std::string words, Ink ink = dim_ink);
-/// The first of some such words for which there is room; the last is cut where it has none.
+/// The first of several such texts that fits; the last is cut if it does not fit.
 Node that_fits(const std::vector<std::string>& words, Ink ink = dim_ink);
 /// A number in digits of one width.
 Node number(std::string digits, Ink ink = 0);
@@ -426,7 +424,7 @@ Node word_button(std::string words);
 Node icon_button(std::string_view name, Icon icon, float size = 28);
 Node link(std::string words);
 Node choice(std::string words, bool chosen);
-/// Words in a common outline, of which one is chosen; `choose` is told which was pressed.
+/// Buttons in a common outline, of which one is chosen; `choose` gets the index of the pressed one.
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip = {});
 Node mark(Mark::Kind kind, Ink ink = 0);
@@ -435,28 +433,28 @@ Node framed(Node node, Gap across, Gap down, Ink outline = 0, Ink ground = 0);
 Node key(std::string name);
 Node rule(Gap room = Gap::near);
 Node space(Gap gap);
-/// What takes all that others leave.
+/// Empty room that takes all that others leave.
 Node rest();
 Node row(Nodes nodes, Gap gap = Gap::near);
-/// The same, the upper edges in one line.
+/// The same with the upper edges aligned.
 Node top_row(Nodes nodes, Gap gap);
-/// One node, in the middle of the width.
+/// One node, centred in the width.
 Node centred(Node node);
-/// The same, going on below where there is no room.
+/// A row that wraps.
 Node flow(Nodes nodes, Gap gap = Gap::near);
 Node column(Nodes nodes, Gap gap = Gap::small);
 Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = Gap::tight);
 Node first_that_fits(Nodes nodes);
-/// The same of nodes that are made when they are asked for; what that takes outlives this call.
+/// The same with nodes that are made on demand; what `make` refers to must outlive the scene.
 Node first_that_fits(std::size_t count, std::function<Node(std::size_t)> make);
 Node steady(Nodes nodes);
 Node scroll(std::string_view name, Node node);
 
-/// As many of the parts, "one; another", as have room on a line.
+/// As many of the parts, "one; another", as fit on a line.
 Node as_many(const std::vector<std::string>& parts, Ink ink = dim_ink);
 Node plotted(Plot plot, std::function<void(const PlotDone&)> done = nullptr);
 
-/// Of a button that is neither a line nor an icon.
+/// The shape of a button that is neither a line nor an icon.
 style::ButtonShape shape_of(Button::Look look);
 
 /// Its piece of the path: its name, or the words of what can be pressed; empty: none.

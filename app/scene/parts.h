@@ -4,20 +4,20 @@
 
 namespace palimpsest {
 
-/// A part of the window that can be spoken of: what it is called, where it lies and what it says.
+/// A named part of the window: its path, its place and its text.
 struct Part {
-  std::string path;      // "learn/step/edge": rooms of names, from the workspace on
+  std::string path;      // "learn/step/edge": nested names, from the workspace on
   Rectangle where;       // in screen pixels
-  std::string words;     // as a person reads them; empty: a picture without words
-  Rectangle seen = {};   // what is drawn beyond is cut: the panel around it,
-  bool scrolls = false;  // which leads to what is cut
+  std::string words;     // the visible text; empty: a picture without text
+  Rectangle seen = {};   // the panel that clips it
+  bool scrolls = false;  // whether that panel scrolls
 
   /// Whether all of it can be seen.
   bool is_whole() const { return seen.holds(where); }
 };
 
-/// What one frame shows, part by part: tests ask it, lessons point at it, one part can be exported, and
-/// read from top to bottom it is the window as text.
+/// What one frame shows, part by part: tests query it, single parts can be exported, and all together are the
+/// window as text.
 class Parts {
  public:
   void clear() { all_.clear(); }
@@ -41,10 +41,10 @@ class Parts {
   std::vector<Part> all_;
 };
 
-/// Those of the current Dear ImGui context: of the frame that is being drawn, until the next begins.
+/// The parts of the current Dear ImGui context: of the frame that is being drawn, until the next begins.
 Parts& parts();
 
-/// Names what is drawn while it lives: paths of parts begin with the names of all that live, "learn/step".
+/// Names what is drawn while it exists: paths of parts begin with the names of all scopes that exist.
 class PartScope {
  public:
   explicit PartScope(std::string_view name);
@@ -53,13 +53,13 @@ class PartScope {
   PartScope& operator=(const PartScope&) = delete;
 
  private:
-  std::size_t outer_ = 0;  // how long the path around it is
+  std::size_t outer_ = 0;  // length of the enclosing path
 };
 
-/// The path that they name together.
+/// The path of all scopes that exist.
 const std::string& scope_path();
 
-/// Notes that the part `name` of what the scopes name was drawn there.
+/// Notes that the part `name` within the current scopes was drawn at `where`, in screen pixels.
 void note_part(std::string_view name, const Rectangle& where, std::string_view words = {});
 
 }  // namespace palimpsest

@@ -34,7 +34,7 @@ std::vector<PlotTick> linear_ticks(const PlotAxis& axis, double low, double high
   return ticks;
 }
 
-/// Powers of `base`, as many of them with words as have room, and between those of ten their multiples.
+/// Powers of `base`, as many of them with numbers as fit; and, between powers of ten, their multiples.
 std::vector<PlotTick> power_ticks(const PlotAxis& axis, double base, double low, double high, float length,
                                   int most) {
   const double powers = std::log(high / low) / std::log(base);

@@ -6,8 +6,7 @@
 
 #include "app/widgets/heat_map.h"
 
-// A plot as a value: what is drawn over which axes, in numbers and words. Only draw_plot() knows where that
-// lies on the screen.
+// A plot as a value: data, axes and texts. Only draw_plot() knows places on the screen.
 
 namespace palimpsest {
 
@@ -17,46 +16,46 @@ enum class PlotMarker { none, circle, ring, square, up, down, diamond, lozenge, 
 struct PlotLook {
   ImU32 colour = 0;
   float width = 2;  // 0: no line
-  float dash = 0;   // how long its dashes are; 0: drawn through
+  float dash = 0;   // length of the dashes; 0: solid
   PlotMarker marker = PlotMarker::none;
-  float size = 3;       // of the marker, from its middle on
+  float size = 3;       // radius of the marker
   bool hollow = false;  // the marker
 };
 
-/// Words of a series or a mark: one placer keeps all of a plot apart and off its curves.
+/// The label of a series or a mark: free_place() keeps labels apart and off curves.
 struct PlotLabel {
-  std::vector<std::string> words = {};  // the first for which there is room near; empty: no label
-  std::string symbol = {};              // LaTeX before them
-  std::string value = {};               // below them, in digits,
-  std::vector<std::string> notes = {};  // and after it, in small letters, the first that has room
+  std::vector<std::string> words = {};  // the first that fits is shown; empty: no label
+  std::string symbol = {};              // LaTeX before the words
+  std::string value = {};               // a number below the words
+  std::vector<std::string> notes = {};  // after the number, in small letters, the first that fits
   ImU32 colour = 0;                     // 0: of what it names
   bool is_strong = false;
-  bool is_needed = true;  // stands over curves where nothing is free; else it is left out there
+  bool is_needed = true;  // may cover curves if nothing is free; else it is left out
 };
 
 /// A line through points.
 struct PlotSeries {
-  std::string name = {};  // of its part; empty: it cannot be spoken of
+  std::string name = {};  // of its part; empty: no part is noted
   std::vector<double> x = {};
   std::vector<double> y = {};
-  std::vector<double> low = {};  // of the band around it, for each point; empty: there is none
+  std::vector<double> low = {};  // of the band around it, for each point; empty: no band
   std::vector<double> high = {};
   PlotLook look = {};
   PlotLabel label = {};
-  float band = 0.18F;                                // how strong that is
-  std::function<std::string(std::size_t)> tip = {};  // what the pointer is told about a point
+  float band = 0.18F;                                // opacity of the band
+  std::function<std::string(std::size_t)> tip = {};  // the tooltip of a point
 };
 
-/// Beyond every number of an axis: an area or a line that ends there goes to the side of the plot.
+/// Beyond the range of every axis: an area or a line that ends here reaches the side of the plot.
 inline constexpr double plot_side = std::numeric_limits<double>::infinity();
 
 struct PlotMark {
   enum class Kind {
     area,     // from (x, y) to (to_x, to_y)
     line,     // between the two
-    picture,  // numbers in such an area, as a heat map
+    picture,  // a heat map in such an area
     point,    // at (x, y), with the look's marker
-    flag      // from x down to the foot, with its words at the top
+    flag      // a pole at x with its words at the top
   };
 
   Kind kind = Kind::point;
@@ -66,21 +65,21 @@ struct PlotMark {
   double to_x = plot_side;
   double to_y = plot_side;
   PlotLook look = {};
-  float fill = 0;     // how strong an area's colour is,
-  float hatch = 0;    // and the lines over it,
-  float outline = 0;  // and the line around it, as around a picture
+  float fill = 0;     // opacity of an area's colour
+  float hatch = 0;    // opacity of its hatching
+  float outline = 0;  // opacity of its outline, or of a picture's
   PlotLabel label = {};
-  ImVec2 wish = {};  // where the label is best: of a point in design pixels from it, of an area and of a line
-                     // in parts of it, 0, 0 its upper left
-  ImVec2 shift = {};     // of a point, in design pixels: so that several at one place are seen
-  std::string tip = {};  // what the pointer is told
-  std::shared_ptr<const Matrix<double>> numbers = nullptr;  // of a picture, which is kept by its name
+  ImVec2 wish = {};   // preferred place of the label: for a point in design pixels from it, for an area or a
+                      // line as a fraction of it, with 0, 0 at its upper left
+  ImVec2 shift = {};  // of a point, in design pixels, so that several points at one place are visible
+  std::string tip = {};                                     // the tooltip
+  std::shared_ptr<const Matrix<double>> numbers = nullptr;  // of a picture, which is cached by its name
   std::uint64_t version = 0;
   HeatMapLook heat = {};
   std::function<std::string(Cell)> told = nullptr;  // of a cell under the pointer
 };
 
-/// A line upright at x, level at y, or between two points.
+/// A vertical line at x, a horizontal line at y, or a line between two points.
 inline PlotMark upright_mark(std::string name, double x, PlotLook look) {
   return {.kind = PlotMark::Kind::line, .name = std::move(name), .x = x, .to_x = x, .look = look};
 }
@@ -94,45 +93,45 @@ inline PlotMark point_mark(std::string name, double x, double y, PlotLook look) 
   return {.kind = PlotMark::Kind::point, .name = std::move(name), .x = x, .y = y, .look = look};
 }
 
-/// A place in the numbers of a plot, or a way between two.
+/// A place in the coordinates of a plot, or a difference of two.
 struct PlotPlace {
   double x = 0;
   double y = 0;
 };
 
-/// Numbers as a heat map, its first cell at `from` and its last at `to`, in a thin frame; 0: in none.
+/// A heat map with its first cell at `from` and its last at `to`, in a thin frame; colour 0: without a frame.
 PlotMark picture_mark(std::string name, PlotPlace from, PlotPlace to,
                       std::shared_ptr<const Matrix<double>> numbers, std::uint64_t version, double range,
                       ImU32 frame = 0);
 
-/// A number beside an axis, by name.
+/// A tick of an axis.
 struct PlotTick {
   double at = 0;
   std::string words = {};
   std::string latex = {};  // instead of words
-  std::string below = {};  // in a second row, of the axis x
-  ImU32 colour = 0;        // 0: as all
+  std::string below = {};  // in a second row, of the x axis
+  ImU32 colour = 0;        // 0: as usual
 };
 
 struct PlotAxis {
   enum class Scale { linear, log10, octaves };
 
-  std::vector<std::string> title = {};  // parts: a line each below the axis x where they have no room on one
+  std::vector<std::string> title = {};  // parts: below the x axis on one line if they fit, else a line each
   Scale scale = Scale::linear;
   double low = 0;
   double high = 1;
-  std::vector<PlotTick> named = {};  // numbers round ones give way to
-  bool has_round = true;             // round numbers are written, by `words` if that is given
+  std::vector<PlotTick> named = {};  // ticks that have priority over round numbers
+  bool has_round = true;             // with round numbers, written by `words` if given
   std::function<std::string(double)> words = {};
-  std::string row_name = {};       // of what stands below the ticks
-  std::optional<double> gap = {};  // where the axis is broken: below it the numbers are no scale
+  std::string row_name = {};       // of the second row below the ticks
+  std::optional<double> gap = {};  // where the axis is broken: numbers below are not to scale
   bool has_grid = true;
-  float room = 0;       // of the numbers beside it, in design pixels; 0: as much as they need
-  bool rising = false;  // words in place of numbers: below the axis x read from below. Of both axes or none
-  int lanes = 1;        // of those words, beside each other
+  float room = 0;       // for the numbers beside it, in design pixels; 0: as they need
+  bool rising = false;  // words in place of numbers, vertical below the x axis. For both axes or none
+  int lanes = 1;        // rows of those words
 };
 
-/// What a kind of line or point means, above the plot.
+/// An entry of the legend above the plot.
 struct PlotKey {
   enum class Sample { line, band, point };
   std::string words = {};
@@ -140,7 +139,7 @@ struct PlotKey {
   Sample sample = Sample::line;
 };
 
-/// A stretch of the strip below the axis x.
+/// A stretch of the strip below the x axis.
 struct PlotSpan {
   double from = 0;
   double to = 0;
@@ -149,7 +148,7 @@ struct PlotSpan {
 };
 
 struct Plot {
-  enum class Labels { inside, beside };  // where series have theirs
+  enum class Labels { inside, beside };  // the place of the labels of series
 
   std::string name = {};  // of its part
   PlotAxis x = {};
@@ -160,18 +159,17 @@ struct Plot {
   std::string strip_name = {};  // of the strip; empty: there is none
   std::vector<PlotSpan> strip = {};
   Labels labels = Labels::inside;
-  bool explores = false;  // the wheel zooms, a drag moves, a double click goes back to all; of one that
-                          // drags only the wheel
-  bool drags = false;     // a press anywhere in it, or a drag, gives a number of the axis x
+  bool explores = false;  // the wheel zooms, a drag moves, a double click resets; if `drags`, the wheel only
+  bool drags = false;     // a press or a drag in the plot gives a number of the x axis
   bool presses = false;   // where it is pressed, how far it is dragged and the wheel are told
-  std::function<std::string(PlotPlace)> told = {};  // of a place under the pointer
-  float beside = 0;      // how wide that is in design pixels, right of a room that is the area
-  bool is_area = false;  // the room is that of the numbers alone, and what stands around them lies outside
+  std::function<std::string(PlotPlace)> told = {};  // the tooltip of a place under the pointer
+  float beside = 0;      // width for labels right of the area, in design pixels, if `is_area`
+  bool is_area = false;  // the room is the area of the data; axes and labels are outside
 };
 
-/// Where the words lie that a plot stands over: in pixels from its left side.
+/// The places of the tokens below a plot, in screen pixels from its left side.
 struct WordPlaces {
-  Index begin = 0;  // those that are seen
+  Index begin = 0;  // of the visible tokens
   Index end = 0;
   double width = 0;  // of the plot
   std::function<double(Index)> left = {};
@@ -179,32 +177,32 @@ struct WordPlaces {
   double middle(Index token) const { return (left(token) + left(token + 1)) / 2; }
 };
 
-/// What a person did in a frame, and where the plot lies.
+/// What the user did in a frame, and the place of the plot.
 struct PlotDone {
-  Rectangle area = {};  // of the numbers, on the screen; empty: there was no room
+  Rectangle area = {};  // of the data, in screen pixels; empty: there was no room
   bool active = false;  // it is dragged
   bool hovered = false;
-  std::optional<double> dragged = {};  // to where on the axis x
-  std::string told = {};               // what the pointer is told
-  // Of one that presses.
-  std::optional<PlotPlace> at = {};  // the pointer, over it or while it is dragged
-  PlotPlace moved = {};              // since the last frame, while it is dragged
-  bool begins = false;               // to be dragged
+  std::optional<double> dragged = {};  // the dragged number of the x axis
+  std::string told = {};               // the tooltip shown
+  // For a plot with `presses`:
+  std::optional<PlotPlace> at = {};  // the pointer, over the plot or while dragging
+  PlotPlace moved = {};              // since the last frame, while dragging
+  bool begins = false;               // a drag begins
   bool ends = false;
-  bool clicked = false;  // let go where it was pressed
+  bool clicked = false;  // released where it was pressed
   float wheel = 0;
-  int labels_on_curves = 0;  // as nothing else near was free
+  int labels_on_curves = 0;  // labels that had no free place
 };
 
-/// A point of a plot by itself, beside words that say what it means.
+/// Draws a marker of a plot, for a legend.
 void draw_plot_marker(ImVec2 at, const PlotLook& look);
 
-/// Draws `plot` in a room of the screen and notes its parts, below its name: "axis/x", "series/NAME",
-/// "mark/NAME", and the words of both as "label/NAME".
+/// Draws `plot` in `room` (screen pixels) and notes its parts, below its name: "axis/x", "series/NAME",
+/// "mark/NAME", and their labels as "label/NAME".
 PlotDone draw_plot(const Plot& plot, const Rectangle& room);
 
-/// Round ones and those with names, from `low` to `high` on an axis that is `length` pixels long, where a
-/// number takes `room` pixels of it. Ticks without words are minor ones.
+/// The round and the named ticks from `low` to `high` on an axis that is `length` screen pixels long, if a
+/// number takes `room` pixels. Ticks without words are minor ones.
 std::vector<PlotTick> plot_ticks(const PlotAxis& axis, double low, double high, float length, float room);
 
 }  // namespace palimpsest

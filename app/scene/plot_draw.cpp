@@ -8,11 +8,10 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
-// Plots on ImPlot: it has the ranges that a person zooms and moves, and the bands. What stands
-// around the numbers is drawn here, as ImPlot makes its area as large as its own labels leave it, while plots
-// beside each other and over words must lie as they are told, and turns its titles upwards. So are lines and
-// points: ImPlot draws each piece of a line by itself, so that where a half transparent line bends its colour
-// shows twice, has no dashes, and its circles have ten corners.
+// Plots on ImPlot, which does zooming, moving and bands. Axes and labels are drawn here: ImPlot fits its area
+// to its own labels, but plots that are side by side or over tokens need a given place; and it rotates
+// titles. Lines and points are drawn here, too: ImPlot draws each segment separately, so that half
+// transparent lines are too strong at bends; it has no dashes, and its circles have ten corners.
 
 namespace palimpsest {
 
@@ -22,11 +21,11 @@ using style::px;
 
 // In design pixels.
 constexpr float caught = 12;      // how near the pointer must come to a point
-constexpr float near_label = 50;  // to its point: a shorter one that is nearer would not be better
+constexpr float near_label = 50;  // within this distance a longer label is better than a nearer one
 constexpr float least_area = 24;
-constexpr float least_line = 0.8F;  // of the height that lines of words would like
+constexpr float least_line = 0.8F;  // of the usual line height
 
-/// Which part of its range a plot that drags shows, from 0 to 1.
+/// The visible part of the range of a plot that drags, from 0 to 1.
 struct PlotWindow {
   double left = 0;
   double right = 1;
@@ -34,17 +33,17 @@ struct PlotWindow {
   double top = 1;
 };
 
-/// Brings the ends of a window nearer to `at`, a part of the window, or apart again.
+/// Moves the ends of a window towards `at`, a fraction of the window, or away from it.
 void zoom(double& low, double& high, double at, double factor) {
   const double fixed = std::lerp(low, high, std::clamp(at, 0.0, 1.0));
   low = std::max(0.0, fixed + (low - fixed) * factor);
   high = std::min(1.0, fixed + (high - fixed) * factor);
 }
 
-/// ImPlot's context lives as long as Dear ImGui's.
+/// ImPlot's context, with the lifetime of Dear ImGui's.
 struct OwnImPlot {
   ImPlotContext* context = ImPlot::CreateContext();
-  std::map<std::string, std::array<double, 4>> fitted = {};  // the range that each plot shows by itself
+  std::map<std::string, std::array<double, 4>> fitted = {};  // the default range of each plot
   std::map<std::string, PlotWindow> windows = {};
 
   OwnImPlot() {
@@ -53,14 +52,14 @@ struct OwnImPlot {
     look.PlotPadding = look.LabelPadding = look.FitPadding = {0, 0};
     look.PlotBorderSize = 0;
     look.Colors[ImPlotCol_PlotBg] = look.Colors[ImPlotCol_FrameBg] = {0, 0, 0, 0};
-    ImPlot::GetInputMap().Fit = ImGuiMouseButton_COUNT - 1;  // a double click goes back to our own range
+    ImPlot::GetInputMap().Fit = ImGuiMouseButton_COUNT - 1;  // a double click restores our own range
   }
   ~OwnImPlot() { ImPlot::DestroyContext(context); }
   OwnImPlot(const OwnImPlot&) = delete;
   OwnImPlot& operator=(const OwnImPlot&) = delete;
 };
 
-/// The first of its notes that fits into `width` in the present font, after `before`; empty: none does.
+/// The first of a label's notes that fits into `width` in the current font after `before`; empty: none.
 std::string fitting_note(const PlotLabel& label, float width, const char* before = "") {
   const auto found = std::ranges::find_if(
       label.notes, [&](const std::string& note) { return text_extent(note).x <= width; });
@@ -69,13 +68,13 @@ std::string fitting_note(const PlotLabel& label, float width, const char* before
 
 Rectangle around(ImVec2 at, float half) { return Rectangle{at, at}.grown(half); }
 
-/// Words that can be read on the panel: a thin line's colour may be too faint for letters.
+/// A colour that is legible for text on the panel: a thin line's colour may be too faint.
 ImU32 legible(ImU32 colour) {
   const style::Palette& c = style::colours();
   return style::contrast(colour | IM_COL32_A_MASK, c.panel) >= style::least_contrast ? colour : c.dim;
 }
 
-/// The rectangle of what can be seen of points.
+/// The bounds of points, clipped to the area.
 Rectangle bounds_of(const std::vector<ImVec2>& points, const Rectangle& area) {
   Rectangle bounds = {area.maximum, area.minimum};
   for (const ImVec2& point : points)
@@ -83,7 +82,7 @@ Rectangle bounds_of(const std::vector<ImVec2>& points, const Rectangle& area) {
   return bounds;
 }
 
-/// A line with points so near each other that words beside it keep clear of all of it.
+/// A line with additional points, so that labels keep clear of all of it.
 std::vector<ImVec2> densely(const std::vector<ImVec2>& points) {
   std::vector<ImVec2> dense;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -150,7 +149,7 @@ class PlotPainter {
     std::size_t point;
   };
 
-  /// Begins ImPlot's, with the range that the plot shows by itself or that a person went to.
+  /// Begins the ImPlot plot, with its default range or the one that the user chose.
   bool begin() {
     auto& own = context_local<OwnImPlot>();
     ImPlot::SetCurrentContext(own.context);
@@ -189,7 +188,7 @@ class PlotPainter {
     return true;
   }
 
-  /// Zooms around the pointer, and out to all of the range again.
+  /// Zooms around the pointer; a double click shows the whole range.
   void answer_wheel(PlotWindow& window) {
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemHovered()) {
@@ -236,7 +235,7 @@ class PlotPainter {
     done_.wheel = io.MouseWheel;
   }
 
-  /// Draws what is cut off at the sides, but for half of a line that runs along them.
+  /// Draws clipped to the area, with slack for lines along its sides.
   void clipped(const auto& draw, float slack = 2) {
     const Rectangle seen = view_.area.grown(px(slack));
     list_->PushClipRect(seen.minimum, seen.maximum, true);
@@ -294,13 +293,13 @@ class PlotPainter {
     note_mark(mark, bounds_of({ends[0], ends[1]}, view_.area));
   }
 
-  /// An end of a line: at a side where its number is beyond all.
+  /// An end of a line; infinite coordinates are at the side of the area.
   ImVec2 line_end(double x, double y, bool first) const {
     const ImVec2 side = first ? view_.area.minimum : view_.area.maximum;
     return {std::isfinite(x) ? view_.x(x) : side.x, std::isfinite(y) ? view_.y(y) : side.y};
   }
 
-  /// Where the points of a series lie; those that are no number end a piece of it.
+  /// The points of a series on the screen; NaN ends a piece.
   std::vector<std::vector<ImVec2>> pieces_of(const PlotSeries& series) const {
     std::vector<std::vector<ImVec2>> pieces(1);
     for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
@@ -370,7 +369,7 @@ class PlotPainter {
     if (!mark.tip.empty()) told_.push_back({at, px(mark.look.size + 3), &mark, nullptr, 0});
   }
 
-  /// A flag at its pole, which stands at the side behind which its place is where that is not in view.
+  /// A flag on its pole; if its place is not in view, the pole is at that side.
   void draw_flag(const PlotMark& mark) {
     const style::TextStyle text(style::Text::caption);
     const bool is_before = mark.x < view_.left;
@@ -408,7 +407,7 @@ class PlotPainter {
     return {std::max(extent.x, note.x), extent.y + note.y + px(1)};
   }
 
-  /// Draws a label, on ground in case a curve must cross it.
+  /// Draws a label with a background, as it may cover a curve.
   void draw_label(const PlotLabel& label, const std::string& name, const std::string& words, ImVec2 at,
                   ImU32 colour) {
     const Rectangle box = box_at(at, extent_of(label, words));
@@ -432,7 +431,7 @@ class PlotPainter {
 
   Rectangle labels_room() const { return view_.area.grown(-px(4)); }
 
-  /// Where a label of a mark would best be: its upper left corner.
+  /// The preferred upper left corner of a mark's label.
   ImVec2 wish_of(const PlotMark& mark, ImVec2 extent) const {
     const Rectangle room = labels_room();
     if (mark.kind == PlotMark::Kind::point) {
@@ -454,7 +453,7 @@ class PlotPainter {
             is_upright ? at.y + px(8) : at.y - extent.y - px(3)};
   }
 
-  /// Where words at a point are known to be its own: where they are wished, and at the sides of it.
+  /// The places at which a label clearly belongs to its point: the preferred one, and beside the point.
   std::array<ImVec2, 5> places_around(const PlotMark& mark, ImVec2 extent) const {
     const ImVec2 at = place_of(mark);
     const float gap = px(mark.look.size + 5);
@@ -517,20 +516,20 @@ class PlotPainter {
     if (at) draw_label(series.label, series.name, words, *at, series.look.colour);
   }
 
-  /// What series are called, beside the plot and on a line to where they end.
+  /// The labels of series beside the plot, each with a line to the end of its series.
   void draw_ends() {
     std::vector<const PlotSeries*> all;
     for (const PlotSeries& series : plot_.series) {
       if (!series.label.words.empty() && !series.x.empty()) all.push_back(&series);
     }
-    // Where there is not room for all, the strong ones have it.
+    // If not all fit, the strong ones have priority.
     std::ranges::stable_partition(all, [](const PlotSeries* series) { return series->label.is_strong; });
     std::vector<ImVec2> ends;
     for (const PlotSeries* const series : all)
       ends.push_back(view_.inside(series->x.back(), series->y.back()));
     const float caption = text_extent(style::Text::caption, "x").y;
     const float body = text_extent(style::Text::strong, "x").y;
-    // Two lines each where there is room, else one.
+    // Two lines each if they fit, else one.
     const auto height_of = [&](const PlotSeries& series, bool split) {
       if (!series.label.is_strong) return caption + px(2);
       return split && !series.label.value.empty() ? body + caption + px(5) : body + px(2);
@@ -541,7 +540,7 @@ class PlotPainter {
     float needed = 0;
     for (const PlotSeries* const series : all) needed += height_of(*series, true);
     const bool split = needed <= room.height();
-    // Over words there may be little room: there lines of them move together.
+    // Over tokens there may be little room: then the lines are closer together.
     const bool is_low = plot_.is_area && !split;
     const float closer = is_low ? std::clamp(room.height() / needed, least_line, 1.0F) : 1;
     std::vector<WantedLabel> wanted;
@@ -589,7 +588,7 @@ class PlotPainter {
     note_part("label/" + series.name, box, shown);
   }
 
-  /// "340 ms  plain kernel", below what a series is called.
+  /// "340 ms  plain kernel", below the name of a series.
   static ImVec2 draw_value(const PlotLabel& label, ImVec2 at, float width, ImU32 colour) {
     const ImVec2 extent = draw_words(at, style::Text::number_small, colour, label.value);
     const style::TextStyle text(style::Text::caption);
@@ -599,7 +598,7 @@ class PlotPainter {
     return {extent.x + px(8) + text_extent(shown).x, std::max(extent.y, text_extent(shown).y)};
   }
 
-  /// From where a series ends to what it is called.
+  /// A line from the end of a series to its label.
   void draw_leader(ImVec2 end, ImVec2 label, ImU32 colour) {
     const float side = view_.area.maximum.x;
     if (end.x <= side - px(3)) {
@@ -616,7 +615,7 @@ class PlotPainter {
     tooltip_beside(beside, words);
   }
 
-  /// Says what the area under the pointer is.
+  /// The tooltip of the area under the pointer.
   void tell_area(ImVec2 mouse) {
     each(PlotMark::Kind::area, [&](const PlotMark& mark) {
       const Rectangle box = area_of(mark);
@@ -624,7 +623,7 @@ class PlotPainter {
     });
   }
 
-  /// Says all of what the pointer is nearest to.
+  /// The tooltip of what is nearest to the pointer.
   void answer_pointer() {
     if (!ImGui::IsWindowHovered()) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -653,7 +652,7 @@ class PlotPainter {
   PlotDone done_;
   ImDrawList* list_ = nullptr;
   Taken taken_;
-  std::vector<std::vector<ImVec2>> lines_;  // of each series: what its words stand beside
+  std::vector<std::vector<ImVec2>> lines_;  // of each series, for placing labels
   std::vector<Told> told_;
 };
 

@@ -6,7 +6,7 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
-// What stands around the numbers of a plot.
+// The axes, titles, legend and strip of a plot.
 
 namespace palimpsest {
 
@@ -18,19 +18,19 @@ using style::px;
 constexpr float beside_axis = 11;  // between numbers and their axis
 constexpr float numbers_step = 12;
 constexpr float below_axis = 5;   // the same below it
-constexpr float second_row = 18;  // what stands below the ticks
+constexpr float second_row = 18;  // the second row below the ticks
 constexpr float title_line = 16;
 constexpr float legend_height = 24;
 constexpr float strip_height = 9;
 constexpr float strip_room = 15;
-constexpr float most_beside = 200;  // for what series are called beside the plot
+constexpr float most_beside = 200;  // for the labels of series beside the plot
 constexpr float beside_part = 0.23F;
 constexpr float tick = 4;
 constexpr float beside_words = 6;  // between words and their axis
 
 constexpr double furthest = 1e6;  // pixels: a point that is infinitely far away
 
-/// Which part of the way from `low` to `high` a number is.
+/// The position of a number between `low` and `high`, from 0 to 1.
 double part_of(double value, double low, double high, PlotAxis::Scale scale) {
   if (scale == PlotAxis::Scale::linear) return (value - low) / (high - low);
   return value > 0 ? std::log(value / low) / std::log(high / low) : -plot_side;
@@ -43,7 +43,7 @@ float pixel(double part, float at_0, float at_1) {
 
 ImU32 grid() { return style::mix(style::colours().panel, style::colours().edge, 0.75F); }
 
-/// A plot in its room, of which `view` is seen.
+/// A plot in its room, with the visible range `view`.
 struct PlotFrame {
   const Plot& plot;
   const Rectangle room;
@@ -96,7 +96,7 @@ struct PlotFrame {
     return plot_ticks(plot.y, view.bottom, view.top, height, text_extent("0").y * apart);
   }
 
-  /// The titles of the axis x, a line each.
+  /// The titles of the x axis, one for each line.
   std::vector<std::string> titles_x() const {
     const style::TextStyle text(style::Text::caption);
     std::string all;
@@ -127,7 +127,7 @@ struct PlotFrame {
     const std::vector<PlotTick> ticks = plot_ticks(plot.x, view.left, view.right, view.area.width(), wide);
     Taken taken;
     std::string words;
-    // From the last on: those with names come first.
+    // From the last one back: named ticks have priority.
     for (auto each = ticks.rbegin(); each != ticks.rend(); ++each) {
       const float x = std::round(view.x(each->at));
       const bool is_minor = each->words.empty() && each->latex.empty();
@@ -156,7 +156,7 @@ struct PlotFrame {
     draw_titles_x(top + height, words);
   }
 
-  /// The words of an axis, the last first, each in the first lane in which it touches none.
+  /// The words of an axis, the last one first, each in the first lane in which it does not touch another.
   void draw_words_of(const PlotAxis& axis, bool is_x) const {
     const style::TextStyle text(style::Text::caption);
     const float height = text_extent("x").y;
@@ -184,7 +184,7 @@ struct PlotFrame {
     }
   }
 
-  /// What stands below a tick.
+  /// The text below a tick.
   void draw_below(const PlotTick& each, float x, float top) const {
     const float width = text_extent(style::Text::caption, each.below).x;
     draw_words({std::min(x - width / 2, room.maximum.x - width), top}, style::Text::caption,
@@ -230,7 +230,7 @@ struct PlotFrame {
       const Rectangle box = box_at(at, extent);
       if (taken.cover(box)) continue;
       if (!plot.strip_name.empty() && box.maximum.y > area.maximum.y)
-        continue;  // there the strip has its name
+        continue;  // the name of the strip is there
       taken.boxes.push_back(box);
       draw_text(at, is_named ? each->colour : c.dim, each->words);
       words = each->words + " " + words;
@@ -245,7 +245,7 @@ struct PlotFrame {
         title + ": " + words);
   }
 
-  /// Above the axis, in the line of the legend where there is one.
+  /// The title of the y axis above it, in the line of the legend if there is one.
   void draw_title_y(const std::string& title) const {
     if (title.empty() || plot.is_area) return;
     const style::TextStyle caption(style::Text::caption);
@@ -257,14 +257,14 @@ struct PlotFrame {
 
   float legend_middle() const { return room.minimum.y + px(legend_height / 2 - 2); }
 
-  /// Where the legend begins: over the numbers, or after the title.
+  /// The left end of the legend: above the area, or after the title.
   float legend_left() const {
     float title = 0;
     for (const std::string& part : plot.y.title) title += text_extent(style::Text::caption, part).x + px(18);
     return std::max(view.area.minimum.x, room.minimum.x + title);
   }
 
-  /// Where an axis is broken.
+  /// The sign of a broken axis.
   void draw_gap(ImVec2 at, bool is_x) const {
     const auto turned = [&](float along, float across) {
       return at + (is_x ? ImVec2(px(along), px(across)) : ImVec2(px(across), px(along)));

@@ -10,26 +10,26 @@ namespace palimpsest {
 
 namespace {
 
-constexpr int steps = 32;         // to every side
-constexpr float step_x = 10;      // of so many design pixels,
-constexpr float step_y = 5;       // and up and down
-constexpr float sideways = 0.4F;  // how much worse a pixel to a side is than one up or down
+constexpr int steps = 32;         // in every direction
+constexpr float step_x = 10;      // design pixels of a step to a side
+constexpr float step_y = 5;       // and of one up or down
+constexpr float sideways = 0.4F;  // cost of a pixel to a side, relative to one up or down
 constexpr float gap = 2;          // around words
 
-constexpr std::size_t most_known = 4096;  // places that are kept
+constexpr std::size_t most_known = 4096;  // places that are cached
 
 float distance(ImVec2 away) { return std::hypot(sideways * away.x, away.y); }
 
 constexpr std::size_t ways = 2 * steps + 1;
 
-/// A place so many steps right of a wish and below it, counted from the leftmost and the highest.
+/// A candidate place: its column and row of steps, counted from the leftmost and the highest.
 struct StepAway {
   std::size_t column;
   std::size_t row;
   ImVec2 away;  // in design pixels
 };
 
-/// All places around a wish in steps, the nearest first.
+/// All candidate places around a wish, the nearest first.
 const std::vector<StepAway>& steps_away() {
   static const std::vector<StepAway> all = [] {
     std::vector<StepAway> made;
@@ -45,7 +45,7 @@ const std::vector<StepAway>& steps_away() {
   return all;
 }
 
-/// The places along one axis that are so many steps from a wish.
+/// The coordinates of the candidate places along one axis.
 std::array<float, ways> places_along(float wish, float step) {
   std::array<float, ways> places;
   for (std::size_t i = 0; i < ways; ++i)
@@ -53,8 +53,8 @@ std::array<float, ways> places_along(float wish, float step) {
   return places;
 }
 
-/// The first of ascending places from which something so long, with the gap around it, reaches beyond `from`,
-/// and the first from which it begins at `to` or after it.
+/// The range of ascending places at which something of this extent, with its gap, overlaps `from` to `to`:
+/// the first such place, and the first after them.
 std::pair<std::size_t, std::size_t> range_over(const std::array<float, ways>& places, float extent,
                                                float from, float to) {
   const float around = style::px(gap);
@@ -88,13 +88,13 @@ struct Touching {
   }
 };
 
-/// How high a line lies between two places.
+/// The heights of a line between two places.
 struct Heights {
   float high = 1e9F;
   float low = -1e9F;
 
   bool empty() const { return high > low; }
-  /// How far from it `y` is.
+  /// The distance of `y` from the line.
   float away(float y) const { return empty() ? 1e9F : std::max({high - y, y - low, 0.0F}); }
 };
 
@@ -154,7 +154,7 @@ static LabelPlace found_place(const Rectangle& room, const Taken& taken, ImVec2 
 }
 
 LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
-  // All that it depends on: mostly nothing has changed since the last frame.
+  // The cache key: usually nothing has changed since the last frame.
   std::vector<ImVec2> asked = {room.minimum, room.maximum, wish, extent, {style::scale(), 0}};
   for (const Rectangle& box : taken.boxes) asked.insert(asked.end(), {box.minimum, box.maximum});
   for (const std::vector<ImVec2>& line : taken.lines) {

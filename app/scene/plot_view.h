@@ -4,14 +4,14 @@
 
 #include "app/scene/plot.h"
 
-// What the drawing of plots shares: where numbers lie, and what stands around them.
+// Shared by the drawing of plots: coordinates, axes and the places of labels.
 
 namespace palimpsest {
 
-/// From the side of a plot to what its series are called, in design pixels.
+/// From the side of a plot to the labels of its series, in design pixels.
 inline constexpr float to_plot_label = 26;
 
-/// Where the numbers of a plot lie on the screen.
+/// The mapping from the coordinates of a plot to screen pixels.
 struct PlotView {
   Rectangle area = {};
   PlotAxis::Scale x_scale = PlotAxis::Scale::linear;
@@ -21,71 +21,71 @@ struct PlotView {
   double bottom = 0;
   double top = 1;
 
-  float x(double value) const;  // beyond the sides too; what is infinite lies far away
+  float x(double value) const;  // also beyond the sides; infinite values are far away
   float y(double value) const;
   ImVec2 at(double x_value, double y_value) const { return {x(x_value), y(y_value)}; }
-  /// The same, at a side where the numbers are beyond it.
+  /// The same, clamped to the area.
   ImVec2 inside(double x_value, double y_value) const;
   double value_at_x(float x) const;
 };
 
-/// Where the numbers of `plot` lie in a room: what stands around them takes what it needs.
+/// The view of `plot` in a room (screen pixels), after axes and labels have taken what they need.
 PlotView lay_out_plot(const Plot& plot, const Rectangle& room);
 
-/// What lies under the numbers: over words the panel itself.
+/// The background colour of the area: over tokens that of the panel.
 ImU32 plot_ground(const Plot& plot);
 
-/// Numbers, titles, grid, legend and strip, around what is seen of a plot.
+/// Draws the numbers, titles, grid, legend and strip of a plot.
 void draw_plot_frame(const Plot& plot, const Rectangle& room, const PlotView& seen);
 
 /// Where a stretch of the strip lies.
 Rectangle span_place(const PlotSpan& span, const PlotView& seen);
 
-// Where the words of a plot stand: one placer, so that none lies over another or over a curve.
+// The placement of labels, so that none covers another or a curve.
 
-/// What words in a plot keep clear of: other words and points, and curves.
+/// What labels keep clear of: other labels, points, and curves.
 struct Taken {
   std::vector<Rectangle> boxes = {};
   std::vector<std::vector<ImVec2>> lines = {};
 
-  bool cover(const Rectangle& place) const;                            // a box lies there,
-  bool cross(const Rectangle& place, bool uprights_too = true) const;  // or a line
+  bool cover(const Rectangle& place) const;                            // whether a box overlaps
+  bool cross(const Rectangle& place, bool uprights_too = true) const;  // whether a line crosses
 };
 
-/// Whether a line through points reaches into a rectangle.
+/// Whether a line through points crosses a rectangle.
 bool crosses(const std::vector<ImVec2>& line, const Rectangle& box);
 
-/// Where words are put, and whether they lie over nothing that is taken.
+/// The place of a label, and whether it covers nothing.
 struct LabelPlace {
   ImVec2 at = {};  // the upper left corner
   bool is_free = false;
-  float away = 0;  // pixels from the wish; one to a side counts less than one up or down, as words are wide
+  float away = 0;  // distance from the wish in pixels; horizontal ones count less, as labels are wide
 };
 
-/// A place in `room` for words of this extent, as near to `wish` as can be. Over curves where near the wish
-/// all else is taken, and at the wish where even that is.
+/// A place in `room` for a label of this extent, as near to `wish` as possible. If everything near is taken,
+/// it may cover curves; if even that is impossible, it is at the wish.
 LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent);
 
-/// A place in `room` for words beside the curve lines[index], where no other curve is nearer: as far to the
-/// right as can be, above it or below. Nothing where there is none.
+/// A place in `room` for a label above or below the curve lines[index], as far to the right as possible,
+/// where no other curve is nearer. Nothing if there is none.
 std::optional<ImVec2> place_beside_line(const Rectangle& room, const Taken& taken,
                                         const std::vector<std::vector<ImVec2>>& lines, std::size_t index,
                                         ImVec2 extent);
 
-/// A place in `room` for words beside an upright line at `x`, as near to the height of `wish` as can be below
-/// it; over other upright ones where nothing else is free. Nothing where all is taken.
+/// A place in `room` for a label beside a vertical line at `x`, below the height of `wish` and as near to it
+/// as possible. It may cover other vertical lines. Nothing if everything is taken.
 std::optional<ImVec2> place_beside_upright(const Rectangle& room, const Taken& taken, ImVec2 wish, float x,
                                            ImVec2 extent);
 
-/// A label beside something: where its upper edge would best be, and its height, in pixels.
+/// A label beside something: its preferred upper edge and its height, in pixels.
 struct WantedLabel {
   float top = 0;
   float height = 0;
 };
 
-/// The upper edges of labels that lie one below the other between `top` and `bottom` without overlapping, in
-/// the order of their wishes, each as near to its wish as all together allow (least squares). Where there is
-/// no room for all of them, the last ones of `wanted` get none: the result is shorter.
+/// The upper edges of labels one below the other between `top` and `bottom` without overlap, in the order of
+/// their wishes and as near to them as possible (least squares). If not all fit, the last ones of `wanted`
+/// are left out: the result is shorter.
 std::vector<float> spread(const std::vector<WantedLabel>& wanted, float top, float bottom);
 
 }  // namespace palimpsest

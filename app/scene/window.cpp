@@ -1,6 +1,6 @@
 #include "app/scene/window.h"
 
-#include <imgui_internal.h>  // for a tip in the place of another
+#include <imgui_internal.h>  // to replace a tooltip
 
 namespace palimpsest::scene {
 
@@ -14,7 +14,7 @@ constexpr ImGuiWindowFlags bar_flags = ImGuiWindowFlags_NoDecoration | ImGuiWind
                                        ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                                        ImGuiWindowFlags_NoScrollWithMouse;
 
-/// What lies in a card may take so much.
+/// The room for the content of a card, in screen pixels.
 ImVec2 room_of(const Card& card) {
   const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
   const auto within = [&](float most, float there) {
@@ -24,7 +24,7 @@ ImVec2 room_of(const Card& card) {
   return {within(card.widest, window.x), within(card.highest, window.y)};
 }
 
-/// Whether it is there; then it is to be ended.
+/// Whether the card is shown; then it must be ended.
 bool begin_card(const Card& card, bool& open) {
   if (open && !ImGui::IsPopupOpen(card.name)) ImGui::OpenPopup(card.name);
   const ImGuiViewport* viewport = ImGui::GetMainViewport();

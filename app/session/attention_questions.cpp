@@ -17,21 +17,21 @@ static auto parts_of(const AttentionFacts& facts) { return std::tie(facts.reason
 namespace {
 
 constexpr std::size_t most_words = 5;
-constexpr double noticed_share = 0.005;   // a share that is worth a word
+constexpr double noticed_share = 0.005;   // least share that is listed
 constexpr double erased_part = 0.1;       // of what was written
-constexpr double more_than_the_gate = 2;  // times what the gate took: erased
+constexpr double more_than_the_gate = 2;  // times the loss by decay: counts as erased
 constexpr Index most_moments = 4096;
 
-constexpr double shown_part = 0.995;  // of the cells that are not 0 have colours of their own
+constexpr double shown_part = 0.995;  // of the non-zero cells are not clipped
 
-/// What all but a few of the numbers that are not 0 lie within.
+/// The bound of all but a few of the non-zero magnitudes.
 double range_of(const Matrix<double>& numbers) {
   std::vector<double> sizes = sizes_of(numbers);
   std::erase(sizes, 0.0);
   return quantile(std::move(sizes), shown_part);
 }
 
-/// The same head's inputs with nothing that fades.
+/// The same head's inputs without decay.
 Sequence without_gates(const Foundation& foundation) {
   Choice choice = foundation.choice;
   set_slider(choice.edits, "scale_decay", 0);
@@ -62,7 +62,7 @@ AttentionBand row_of(const Foundation& foundation, const Reading& reading, Index
                  stop);
 }
 
-/// The tokens but `own` with the largest weights, the largest in front; none whose weight is no number.
+/// The tokens with the largest weights in descending order, without `own` and weights that are not finite.
 std::vector<Index> most_read(const Vector<double>& weights, Index own) {
   std::vector<Index> tokens(static_cast<std::size_t>(weights.size()));
   std::iota(tokens.begin(), tokens.end(), Index{0});
@@ -79,7 +79,7 @@ std::vector<Index> most_read(const Vector<double>& weights, Index own) {
   return tokens;
 }
 
-/// What is left of the write of a row of `remembered`, whose moments are numbers of tokens.
+/// What is left of the write of a row of `remembered`; its moments are numbers of tokens.
 LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional<Keeping>& keeping) {
   LeftOfWrite left;
   const Index own = entry(remembered.tokens, row);
@@ -87,7 +87,7 @@ LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional
     const Index tokens = remembered.moments[moment];
     if (tokens <= own) continue;
     const double share = remembered.shares(row, static_cast<Index>(moment));
-    if (!std::isfinite(share)) return {};  // the memory has run away: nothing can be said of a write
+    if (!std::isfinite(share)) return {};  // the memory has diverged: the write cannot be traced
     const double before = left.shares.empty() ? share : left.shares.back();
     left.shares.push_back(share);
     if (before - share <= left.lost_there) continue;
@@ -101,7 +101,7 @@ LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional
   return left;
 }
 
-/// What became of the writes of these words; none where there is no memory to ask.
+/// Adds what is left of the writes of these tokens; nothing if there is no memory to query.
 void add_what_is_left(std::vector<ReadWord>& words, const Foundation& foundation, Index token,
                       const std::stop_token& stop) try {
   if (words.empty() || !foundation.variant->memory.none.empty()) return;

@@ -11,10 +11,10 @@ namespace palimpsest {
 
 namespace {
 
-/// The last of them where there are fewer.
+/// `index`, limited to the last one.
 std::size_t within(std::size_t index, std::size_t count) { return std::min(index, count - 1); }
 
-/// The sides and their columns as fields of the state, so that one of them can be changed.
+/// The state with its sides and columns written out, so that one of them can be changed.
 SessionState with_all(SessionState state) {
   const std::vector<std::size_t> order = column_order(state);
   state.compare.columns.clear();
@@ -29,17 +29,17 @@ std::vector<std::size_t> numbers_of(const std::vector<Side>& sides) {
   return numbers;
 }
 
-/// What an option or a parameter is where nobody gave it.
+/// The settings of a side, with defaults filled in.
 Settings in_full(const Side& side) try {
   return resolve(find_variant(side.variant), side.settings);
 } catch (const std::exception&) {
   return side.settings;
 }
 
-constexpr double nearly_shown = 0.95;  // of a memory's numbers lie within the scale of all sides
+constexpr double nearly_shown = 0.95;  // of a memory's entries are within the scale of all sides
 
-/// The states after so many tokens as the form and the precision of the choice make them: those of a sequence
-/// that ends there; of a batch that has not ended, of what was written before it.
+/// The states after `tokens` tokens in the form and precision of the choice: the final states of a sequence
+/// that ends there. Within a batch they are those before it.
 NamedStates states_after(const Foundation& foundation, Index tokens, const std::stop_token& stop) {
   const Variant& variant = *foundation.variant;
   const Choice& choice = foundation.choice;
@@ -62,7 +62,7 @@ MemoryChange change_of(const Foundation& foundation, Index token, const std::sto
   return {states_after(foundation, token, stop), states_after(foundation, token + 1, stop)};
 }
 
-/// The first state: what all rules have that have one.
+/// The first state, which every rule with a state has.
 const Matrix<double>& first_of(const NamedStates& states) { return states.front().second; }
 
 /// The magnitudes of all numbers, ascending.
@@ -86,12 +86,12 @@ SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* refe
   return memory;
 }
 
-/// "The other keys return their own values 0.74 to 0.87": what the words answer themselves that are written,
-/// and that the sentence tells nothing of.
+/// "The other keys return their own values 0.74 to 0.87": for the stored tokens that the sentence does not
+/// mention.
 std::string others_of(const AnswerTable& table) {
-  constexpr double half_a_digit = 0.005;                                // "-0.00" says less than nothing
-  if (table.after.size() == 0) return {};                               // nothing is asked
-  if (!(table.after.cwiseAbs().maxCoeff() >= half_a_digit)) return {};  // none answers: that is said already
+  constexpr double half_a_digit = 0.005;                                // avoids "-0.00"
+  if (table.after.size() == 0) return {};                               // nothing is queried
+  if (!(table.after.cwiseAbs().maxCoeff() >= half_a_digit)) return {};  // the sentence says it already
   double least = 0;
   double most = 0;
   int count = 0;

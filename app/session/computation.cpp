@@ -9,13 +9,13 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace keeps
+constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace caches
 
 constexpr double largest_state = 256e6;  // bytes
 constexpr double largest_rows = 1e9;     // bytes of all features of q and k
 
 constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
-constexpr Index enough_rows = 2048;          // tokens that are looked at; more are sampled evenly
+constexpr Index enough_rows = 2048;          // tokens to measure; longer texts are sampled evenly
 
 std::atomic<int> alive{0};
 
@@ -29,8 +29,8 @@ double strong(const Matrix<double>& rows) {
   return most > 0 ? most : quantile(std::move(magnitudes), 1);
 }
 
-/// The magnitude that all but a few numbers of the memory stay below, over all tokens. From each memory's
-/// size, because keeping all memories would take too much room.
+/// The bound of all but a few of the memory's entries over all tokens, estimated from norms, as storing all
+/// memories would take too much room.
 double strong_state(std::span<const Recall> recalls) {
   std::vector<double> sizes;
   std::vector<double> largest;
@@ -56,10 +56,10 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
   if (bad != errors.end()) form.first_bad_token = bad - errors.begin();
 }
 
-/// What the timeline shows of the inputs.
+/// The inputs' facts for the timeline.
 std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_token& stop) {
   const Sequence& sequence = computation.sequence;
-  std::optional<WriteStrengths> written;  // nothing where there is no memory to ask
+  std::optional<WriteStrengths> written;  // nothing if there is no memory to query
   why_unsupported([&] { written = write_strengths(*computation.variant, sequence, stop); });
   if (written) {
     computation.written_by = written->rate;
@@ -81,7 +81,7 @@ std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_to
   return facts;
 }
 
-/// The chosen head's inputs as the precision holds them; a problem in its numbers names the head.
+/// The chosen head's inputs, rounded to the precision; a problem in the numbers names the head.
 HeldInputs bind_head(const Computation& computation) try {
   const Inputs& inputs = computation.inputs;
   return held_inputs(*computation.variant, inputs.arrays, inputs.settings, computation.choice.precision);
@@ -91,7 +91,7 @@ HeldInputs bind_head(const Computation& computation) try {
   refuse("{} (head {})", error.what(), computation.choice.head);
 }
 
-/// What is wrong with the arrays of a file names it.
+/// As bind_head(); problems with the arrays of a file name the file.
 HeldInputs prepare(Computation& computation) try {
   const Choice& choice = computation.choice;
   computation.inputs =
@@ -107,7 +107,7 @@ HeldInputs prepare(Computation& computation) try {
   refuse("{}: {}", id, error.what());
 }
 
-/// Refuses sizes that would fill the machine's memory. Only feature maps multiply sizes so much.
+/// Refuses sizes that would fill the machine's memory. Only feature maps increase sizes that much.
 void require_affordable(const Rule& rule, const Sequence& sequence) {
   const RowRule* const rows = rule.row_program();
   if (!rows) return;
@@ -119,7 +119,7 @@ void require_affordable(const Rule& rule, const Sequence& sequence) {
       program.k.cols(), program.v.cols(), bytes / 1e9);
 }
 
-/// Why the parallel form is not made although the rule has it; empty if it is.
+/// Why the parallel form is not computed although the rule has it; empty if it is.
 std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
   if (sequence.tokens > most_tokens_at_once)
     return fmt::format(
@@ -138,7 +138,7 @@ std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
   return {};
 }
 
-/// Why there is no such form of this sequence, whatever computes it; empty if there is.
+/// Why no device has this form of the sequence; empty if there is one.
 std::string no_form_anywhere(const Foundation& foundation, Form form) {
   const Rule& rule = *foundation.variant->rule;
   if (form == Form::parallel) {
@@ -154,7 +154,7 @@ std::shared_ptr<const Trace> steps_on(const Backend& device, const Foundation& f
                       budget);
 }
 
-/// What went wrong, in the device's words: it names the device, and what its memory lacks.
+/// The device's error as a sentence with its name, and with a hint if its memory is too small.
 std::string problem_of(const Backend& device, const std::exception& error) {
   const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&error);
   if (is_cpu(device))
@@ -189,7 +189,7 @@ FormResult steps_of(Foundation& foundation, Form form) {
   return result;
 }
 
-/// Computes ahead the states that make records of any step quick. Leaves room for who waits for one now.
+/// Computes states ahead, so that records of any step are fast. Yields to those who wait for a record.
 void keep_states(const Trace& trace, const Effort& effort) {
   constexpr Index parts = 16;
   for (Index part = 1; part <= parts; ++part) {
@@ -198,7 +198,7 @@ void keep_states(const Trace& trace, const Effort& effort) {
   }
 }
 
-/// What all comparisons say together.
+/// Sums up all comparisons.
 void sum_up(Computation& computation) {
   computation.version = next_version();
   computation.agree = true;
@@ -216,7 +216,7 @@ void sum_up(Computation& computation) {
   computation.tolerance = worst.judgement.allowed();
 }
 
-/// The largest difference to the output in the file, where the inputs are the file's as well.
+/// The largest difference from the output in the file, if the inputs are unchanged.
 std::optional<double> distance_to_own_output(const Foundation& computation, const Matrix<double>& o) {
   const Inputs& inputs = computation.inputs;
   const Array* const own = value_at(*inputs.arrays, "o");
@@ -242,8 +242,8 @@ bool Computation::is_complete() const {
 
 namespace {
 
-/// The steps of the choice's form with its fault in them; null where that changes nothing, and why. What is
-/// `found` about the right ones is a copy: the window's thread adds to them meanwhile.
+/// The steps of the form with the fault; null if it changes nothing, with the reason. `found` is a copy, as
+/// the window's thread adds to the original meanwhile.
 std::shared_ptr<const EditedTrace> faulty_steps(const Foundation& right, const Findings& found,
                                                 const InjectedFault& injected, std::string& reason) {
   const Fault& fault = find_fault(injected.id);
@@ -267,7 +267,7 @@ std::shared_ptr<const EditedTrace> faulty_steps(const Foundation& right, const F
   return std::make_shared<const EditedTrace>(std::move(exact), *std::move(faulty));
 }
 
-/// `right` with the fault of the choice in its form.
+/// `right` with the choice's fault injected into its form.
 std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, Findings found,
                                            const Choice& choice) {
   auto result = std::make_shared<Computation>();
@@ -433,7 +433,7 @@ Judgement judged(const Foundation& foundation, Form form, const Output& output, 
 
 std::string fused_words(const Computation& computed, Form form) {
   const InjectedFault& fault = computed.choice.fault;
-  const bool is_carried_out = !fault.id.empty() && fault.form == form;  // by the CPU
+  const bool is_carried_out = !fault.id.empty() && fault.form == form;  // the CPU evaluates its equations
   if (is_carried_out || !computed.form(form).missing.empty()) return {};
   return fused_kernel(*computed.device, *computed.variant, computed.sequence, form,
                       computed.choice.precision);
@@ -458,7 +458,7 @@ Found<std::optional<Divergence>> RunawayMemory::compute(const Foundation& founda
 
 namespace {
 
-/// What the reference says.
+/// Facts from the reference run.
 struct ReferenceFacts {
   double output_scale = 0;                   // KindScales::output
   std::optional<double> capture_error = {};  // as in Findings
@@ -474,14 +474,14 @@ struct FactsOfReference {
   }
 };
 
-/// Asks how every form compares; the last result of a former choice stands until then.
+/// Requests the comparison of every form; until then the result of the last choice is shown.
 void complete_forms(const std::shared_ptr<Computation>& computation, Questions& questions) {
   Computation& all = *computation;
   const auto set = [&](Form form, std::shared_ptr<const FormResult> result) {
     entry(all.forms, form) = std::move(result);
     sum_up(all);
   };
-  // The newest wish is granted first: what is looked at last is wished for first.
+  // The newest request is answered first, so the most important form is requested last.
   for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
     const FormResult& present = all.form(form);
     if (present.is_compared || !present.missing.empty()) continue;
@@ -508,7 +508,7 @@ bool complete(const std::shared_ptr<Computation>& computation, Questions& questi
   const Weak<Foundation> about = computation;
   const std::uint64_t before = all.version;
   complete_forms(computation, questions);
-  // What failed is nothing. `takes`: whether a value of a former choice stands until the own one is there.
+  // A failure gives an empty value. `takes`: whether the value of an earlier choice is used until then.
   const auto ask = [&]<class Key>(const Key& key, bool& is_known, auto takes, auto set) {
     if (is_known) return;
     const auto known = questions.ask(key, Urgency::later);

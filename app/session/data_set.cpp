@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* necessary[] = {"q", "k", "v"};
 
-/// How the title calls the rule: as the name of the capture does before its colon, else by its label.
+/// The rule in the title: as in the capture's name before its colon, else its label.
 std::string title_of(const Capture& capture) {
   std::string words = capture.name;
   const Variant* const variant = row_called(variants(), capture.rule, &Variant::id);
@@ -27,8 +27,8 @@ std::string title_of(const Capture& capture) {
   return words;
 }
 
-/// How many axes an array has that is one of q, k, v: those of q, or one more where the rule that the data
-/// belong to takes several steps per token and the array has them.
+/// The number of axes of q, k or v: as q, or one more if the data's rule takes several steps per token and
+/// the array has them.
 std::size_t rank_of(const DataSet& data, const std::string& name, std::size_t rank) {
   const std::size_t plain = data.arrays.at("q").shape.size();
   const Variant* const rule = row_called(variants(), data.rule, &Variant::id);
@@ -58,7 +58,7 @@ void require_extents(const DataSet& data) {
   }
 }
 
-/// The axes of an array as its file has them: "B", "n" and "H" before what is its own.
+/// The axes of an array in its file: "B", "n" and "H" before its own axes.
 struct Layout {
   int head_axes;    // 0, 1 (H) or 2 (B and H)
   bool has_tokens;  // axis n
@@ -70,7 +70,7 @@ struct Layout {
 
 int head_axes(const DataSet& data) { return static_cast<int>(data.arrays.at("q").rank()) - 2; }
 
-/// A decay may be one per head or one per channel whatever the variant wants: it is fitted later.
+/// A decay may be one per head or one per channel, whatever the variant takes: it is adapted later.
 bool rank_fits(const Input& input, const Layout& layout, std::size_t rank) {
   const std::size_t own = input.shape.size() - (layout.has_tokens ? 1 : 0);
   if (input.range == Range::decay && rank <= layout.own_axis() + 1) return rank >= layout.own_axis();
@@ -143,7 +143,7 @@ void take_output(const DataSet& data, Index batch, Index head, Arrays& arrays) {
   if (own && own->shape == expected) arrays.emplace("o", slice(*own, layout, batch, head, data.heads));
 }
 
-/// The most heads that an array of these has; the others share or must have as many.
+/// The largest number of heads of an array; the others share heads or must have as many.
 Index count_heads(const DataSet& data) {
   const Layout layout{head_axes(data), true};
   Index heads = 1;
@@ -155,7 +155,7 @@ Index count_heads(const DataSet& data) {
   return heads;
 }
 
-/// The variant that takes just the gates that are there.
+/// The variant that takes exactly the gates in the data.
 std::string fitting_variant(const DataSet& data) {
   const bool beta = data.arrays.contains("beta");
   const Array* const decay = value_at(data.arrays, data.arrays.contains("g") ? "g" : "alpha");

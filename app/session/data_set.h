@@ -6,7 +6,7 @@ namespace palimpsest {
 
 struct ReadText;
 
-/// A parameter that a variant should have with some data, if nobody chooses another.
+/// A recommended parameter of a variant for some data, unless the user chooses another.
 struct Advice {
   std::string variant;
   std::string parameter;
@@ -14,19 +14,19 @@ struct Advice {
   std::string why;
 };
 
-/// A sequence to look at: a capture, a preset, or somebody's own file. Holds all heads.
+/// A sequence: a capture, a preset, or the user's file. Contains all heads.
 struct DataSet {
   std::string id;  // "capture:NAME" of one we ship, "preset:NAME", "text:MODEL?…", or as file_id() has it
   std::string title;   // "a fact is overwritten · Gated DeltaNet, layer 1"
-  std::string rule;    // id of the variant it belongs to; empty if nobody says
-  std::string fits;    // where nobody says: the variant that takes just the gates of a file
+  std::string rule;    // id of the variant it belongs to; empty if unknown
+  std::string fits;    // if unknown: the variant that takes exactly the gates of the file
   std::string text;    // what the model read
   std::string notes;   // what to look for
   std::string source;  // model, source and licence in a line
   Arrays arrays;
-  Unreadable unreadable;            // arrays of the file that are broken; they matter where a rule takes them
-  std::vector<Doubt> doubts;        // that a file of one's own leaves
-  std::vector<std::string> labels;  // one per token
+  Unreadable unreadable;               // broken arrays of the file; an error only if a rule takes them
+  std::vector<Doubt> doubts;           // about the user's file
+  std::vector<std::string> labels;     // one per token
   std::optional<double> stated_error;  // reproduction error stated by a capture
   std::vector<Advice> advice;
   std::shared_ptr<const ReadText> read = nullptr;  // of a typed text, what the model says; else null
@@ -36,18 +36,18 @@ struct DataSet {
   Index heads = 1;
 };
 
-/// The text that an old answer must be about to stand for a new one: the id and how long it is, since a file
-/// may have changed between two openings.
+/// The subject under which old answers may be shown for new ones: the id and the number of tokens, as a file
+/// may change between two openings.
 std::string text_of(const DataSet& data);
 
-/// Longer sequences are refused: they have no place on a timeline.
+/// Longer sequences are refused: a timeline cannot show them.
 inline constexpr Index most_tokens = Index{1} << 20;
 
 /// A capture or any other file with q, k and v, by its path or as file_id() names it; arrays that no rule
 /// takes are left out. Throws InputError.
 DataSet open_file(const std::string& id);
 
-/// What a file that open_file() refuses leaves open. Throws InputError where it cannot be read.
+/// The doubts about a file that open_file() refuses. Throws InputError if it cannot be read.
 std::vector<Doubt> doubts_about_file(const std::string& id);
 
 /// Fills in tokens, batches, heads and missing labels from the arrays; throws InputError if q, k and v do not
@@ -66,9 +66,9 @@ bool has_steps(const Input& input);
 /// Throws InputError unless there is this head, over batches and heads.
 void require_head(const DataSet& data, Index head);
 
-/// What `variant` takes of one head, without head and batch axes ([T, D]), and the layer's own output o.
-/// Throws InputError for a head that there is not, or naming the array whose batches, tokens or heads do not
-/// fit; BrokenArray for one that could not be read.
+/// The inputs of `variant` for one head, without head and batch axes ([T, D]), and the layer's own output o.
+/// Throws InputError for a head that does not exist, or with the name of an array whose batches, tokens or
+/// heads do not fit; BrokenArray for one that could not be read.
 Arrays head_arrays(const DataSet& data, Index head, const Variant& variant);
 
 }  // namespace palimpsest

@@ -27,7 +27,7 @@ const Backend& find_backend(std::string_view name, Devices devices) {
 bool is_cpu(const Backend& backend) { return &backend == &cpu_backend(); }
 
 std::string unavailable(const Backend& backend) {
-  if (&backend == &cuda_backend()) return cuda_unavailable();  // asked in every frame: nothing is thrown
+  if (&backend == &cuda_backend()) return cuda_unavailable();  // called in every frame: no exceptions
   return why_unsupported([&] { backend.engines(Precision::f32); });
 }
 

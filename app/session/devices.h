@@ -19,7 +19,7 @@ bool is_cpu(const Backend& backend);
 /// Why nothing at all runs on this device here; empty if it can be used.
 std::string unavailable(const Backend& backend);
 
-/// Why it computes nothing in this precision; empty if it does, where it can be used.
+/// Why a device does not compute in this precision; empty if it does, provided that it can be used.
 std::string why_not_in(const Backend& backend, Precision precision);
 
 /// The backend called `name`, to be used at once: throws InputError as find_backend() does, Unsupported with
@@ -29,10 +29,10 @@ const Backend& usable_backend(std::string_view name, Devices devices = backends(
 /// The devices that can be used here.
 std::vector<const Backend*> usable_backends();
 
-/// A line for each other one: "The device cuda was not checked: there is no driver".
+/// A line for each device that cannot be used: "The device cuda was not checked: there is no driver".
 std::string unusable_words(std::string_view what);
 
-/// Takes the CPU, in f32 where it lacks the precision, and says why: "... The CPU goes on in f32."
+/// Switches to the CPU, in f32 if it lacks the precision, and returns why: "... The CPU goes on in f32."
 std::string leave_to_cpu(const std::string& reason, std::string& device, Precision& precision);
 
 /// The device in words: "2 threads", "NVIDIA H200, compute capability 9.0, 139 GiB".
@@ -46,7 +46,7 @@ std::string processor_name();
 /// "2026-11-22 09:30 UTC".
 std::string present_date();
 
-/// This machine. `program` is what it runs, in words.
+/// This machine. `program` describes the program that runs.
 RaceMachine this_machine(std::string program);
 
 }  // namespace palimpsest

@@ -23,7 +23,7 @@ void scale(EditedHead& head, const std::string& name, double factor) {
   if (Array* array = own(head, name)) *array = mapped<double>(*array, [&](double x) { return x * factor; });
 }
 
-/// Every decay to a power: its logarithm times it.
+/// Raises every decay to a power, that is, multiplies its logarithm by it.
 void scale_decay(EditedHead& head, double power) {
   const auto scaled = [power](double x) { return power == 0 ? 0.0 : x * power; };  // not 0 * -inf
   if (Array* logs = own(head, "g")) *logs = mapped<double>(*logs, scaled);
@@ -37,7 +37,7 @@ bool is_taken(std::string_view name) {
       variants(), [&](const Variant& variant) { return is_among(name, all_inputs(variant), &Input::name); });
 }
 
-/// Whether some variant makes an array of this name up where data lack it.
+/// Whether some variant fills in an array of this name if the data lack it.
 bool is_made_up_somewhere(std::string_view name) {
   return std::ranges::any_of(variants(), [&](const Variant& variant) {
     const Input* input = row_called(variant.inputs, name, &Input::name);
@@ -45,10 +45,10 @@ bool is_made_up_somewhere(std::string_view name) {
   });
 }
 
-/// An array that is changed by hand.
+/// An array that an edit changes.
 struct Edited {
-  std::vector<double>* values = nullptr;  // null: the variant takes no such array, and there is nothing to do
-  bool in_logs = false;                   // it holds logarithms of what an edit says
+  std::vector<double>* values = nullptr;  // null: the variant takes no such array; nothing to do
+  bool in_logs = false;                   // it holds logarithms of the edit's values
   Index rows = 0;
   Index columns = 0;
 
@@ -63,13 +63,13 @@ struct Edited {
   }
 };
 
-/// Whether an array is given along the tokens, their batches or the places in one.
+/// Whether the first axis of an array is tokens, batches, or positions in a batch.
 bool is_along_text(const Input& input) {
   return !input.shape.empty() && is_among(input.shape.front(), {"n", "n_batches", "batch"});
 }
 
-/// Finds the array that an edit names, made up first where the variant takes one that the data lack, and
-/// checks the values. Data may hold the decay alpha as its logarithm g.
+/// Finds the array that an edit names, filled in first if the data lack it, and checks the values. Data may
+/// hold the decay alpha as its logarithm g.
 Edited find_edited(EditedHead& head, const std::string& name, std::initializer_list<double> written) {
   const Input* input = row_called(head.inputs, name == "g" ? "alpha" : name, &Input::name);
   const bool in_logs = input && input->range == Range::decay && head.arrays.contains("g");
@@ -122,8 +122,8 @@ void require_gate(const Edit& edit, bool is_gate) {
   refuse("\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array));
 }
 
-/// Gives a gate one value from one token to another, an edit's first two numbers; or lets it run evenly from
-/// that value to `end`. In every channel or in one.
+/// Sets a gate between two tokens, an edit's first two numbers, to one value or to a linear ramp up to `end`,
+/// in every channel or in one.
 void change_gate(EditedHead& head, const Edit& edit, double value, std::optional<double> end = {},
                  std::optional<double> channel = {}) {
   const Index tokens = head.arrays.at("q").shape.front();
@@ -175,7 +175,7 @@ double neutral(std::string_view kind) {
   throw Error(fmt::format("there is no slider \"{}\" among the edits", kind));
 }
 
-constexpr double beyond_stable = 1.25;  // of the largest rate that is stable for the longest key
+constexpr double beyond_stable = 1.25;  // times the largest stable rate for the key of largest norm
 
 bool is_gate(const Input& input) {
   const bool is_bounded = is_among(

@@ -8,7 +8,7 @@
 
 #include "core/base/matrix.h"
 
-// A field is declared once, beside the struct that has it; files, short strings, undo and merges go by that:
+// A field is declared once, beside its struct; files, short strings, undo and merges use the declaration:
 //
 //   static constexpr std::tuple fields = {
 //       Field{"mask", &AttentionView::mask},
@@ -20,18 +20,18 @@ inline constexpr Index largest_count = Index{1} << 53;  // integers up to here a
 
 /// What the history does with a field.
 enum class Held {
-  work,   // changing it is an entry that can be taken back
-  looks,  // it is no entry, and going to one leaves it as it is
-  place   // the same, but each entry knows its own
+  work,   // a change is an entry that can be undone
+  looks,  // a change is no entry, and going to one does not change it
+  place   // the same, but each entry has its own
 };
 
-/// What is said of a field.
+/// The properties of a field.
 struct FieldTraits {
   Held held = Held::work;
-  bool of_text = false;  // it speaks of the words of the data that are open, and means nothing for others
+  bool of_text = false;  // it refers to tokens of the open data, and is meaningless for others
   double least = 0;      // of a number
   double most = static_cast<double>(largest_count);
-  bool or_zero = false;  // beside its range
+  bool or_zero = false;  // 0 is allowed, too
 };
 
 inline constexpr FieldTraits any_number = {.least = -std::numeric_limits<double>::infinity(),
@@ -39,14 +39,14 @@ inline constexpr FieldTraits any_number = {.least = -std::numeric_limits<double>
 
 template <class Struct, class Value>
 struct Field {
-  const char* name;  // in files; of a struct, empty: its fields stand among those beside it
+  const char* name;  // in files; empty, of a struct: its fields are among those beside it
   Value Struct::*member;
   FieldTraits traits = {};
 };
 template <class Struct, class Value>
 Field(const char*, Value Struct::*, FieldTraits = {}) -> Field<Struct, Value>;
 
-/// The fields of a struct. Those of other rooms have an overload of their own.
+/// The fields of a struct. Structs of other folders have their own overload.
 template <class Struct>
 requires requires { Struct::fields; }
 constexpr const auto& fields_of(std::type_identity<Struct>) { return Struct::fields; }
@@ -62,8 +62,8 @@ void visit_fields(const Visit& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, fields_of(std::type_identity<Struct>{}));
 }
 
-/// Calls `act(traits, x, y, ...)` with each field of some structs of one type that has no fields itself. What
-/// holds of a struct holds of its fields.
+/// Calls `act(traits, x, y, ...)` with each field, of structs of one type, that has no fields itself. A
+/// struct's traits apply to its fields.
 template <class Act, class First, class... More>
 void for_each_leaf(Act&& act, FieldTraits outer, First& first, More&... more) {
   visit_fields<std::remove_const_t<First>>([&](const auto& field) {

@@ -9,11 +9,11 @@ namespace {
 constexpr Index most_pictured_tokens = 96;
 constexpr Index most_pictured_channels = 16;
 
-/// The axis of the tokens, as far as the sizes tell.
+/// The axis of the tokens, as far as the sizes determine it.
 std::size_t token_axis(const std::vector<Index>& shape, bool heads_first) {
   const std::size_t first = shape.size() == 4 ? 1 : 0;
   if (!heads_first || shape.size() < first + 2) return first;
-  const bool is_gate = shape.size() < 3;  // which may be [T, H] beside q [H, T, D]
+  const bool is_gate = shape.size() < 3;  // may be [T, H] beside q [H, T, D]
   return is_gate && shape[first] > shape[first + 1] ? first : first + 1;
 }
 

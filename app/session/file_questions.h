@@ -3,11 +3,11 @@
 #include "app/session/data_set.h"
 #include "app/session/questions.h"
 
-// What is asked of a file before it is opened, or where it cannot be.
+// Questions about a file before it is opened, or if it cannot be opened.
 
 namespace palimpsest {
 
-/// What a file that is refused leaves open: a question.
+/// The doubts about a file that is refused: a question.
 struct DoubtsAboutFile {
   std::string id = {};
 
@@ -15,16 +15,16 @@ struct DoubtsAboutFile {
   Found<std::vector<Doubt>> compute(const Effort&) const { return doubts_about_file(id); }
 };
 
-/// An array of a file, small.
+/// A preview of an array in a file.
 struct FileArray {
   std::string name = {};
   std::vector<Index> shape = {};
   double least = 0;
   double most = 0;
-  Index not_finite = 0;         // how many of its numbers are none
+  Index not_finite = 0;         // number of its entries that are not finite
   Matrix<double> picture = {};  // the first channels of the first head, along the first tokens
-  std::uint64_t version = 0;    // its own
-  std::string problem = {};     // why it cannot be read; empty: it can
+  std::uint64_t version = 0;    // unique
+  std::string problem = {};     // why it cannot be read; empty if it can
 
   auto parts() const { return std::tie(name, shape, picture, problem); }
 };

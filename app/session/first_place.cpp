@@ -10,8 +10,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double most_walked = 1 << 23;  // numbers of the memories between tokens: some 50 ms
-constexpr double much = 0.5;             // of a value, that the memory returns in its place
+constexpr double most_walked = 1 << 23;  // entries of all memories that are computed: about 50 ms
+constexpr double much = 0.5;             // least norm of what the memory returns, relative to the value
 constexpr double strong_write = 0.5;     // of the strongest
 constexpr double seen_write = 0.2;       // likewise: enough to be seen
 
@@ -28,7 +28,7 @@ std::vector<FirstLook> read_first_looks() {
   return looks;
 }
 
-/// The word of a guide where one sees most; null where it names none.
+/// The most instructive token of a guide; null if it names none.
 const WordToSee* best_word(const FirstLook* look) {
   if (!look || look->words.empty()) return nullptr;
   for (const char* const what : {"overwrites", "stored"}) {
@@ -38,7 +38,7 @@ const WordToSee* best_word(const FirstLook* look) {
   return &look->words.front();
 }
 
-/// What the memory returns for a key, in lengths of the value that is to be stored under it.
+/// What the memory returns for a key, relative to the norm of the value to be stored under it.
 struct Returned {
   double size = 0;
   double cosine = 0;  // with the value
@@ -56,7 +56,7 @@ Returned returned_for(const Computation& computation, const NamedStates& memory,
   return {answer.stableNorm() / value.stableNorm(), answer.dot(value) / sizes};
 }
 
-/// The most that a token writes.
+/// The norm of the strongest write.
 double strongest_write(const Computation& computation) {
   double strongest = 0;
   for (const TokenFacts& facts : computation.tokens)
@@ -64,22 +64,22 @@ double strongest_write(const Computation& computation) {
   return strongest;
 }
 
-/// Whether a token writes such a part of the strongest write; true where nobody knows.
+/// Whether the write of a token has at least this part of the strongest one's norm; true if it is unknown.
 bool writes(const Computation& computation, Index token, double part) {
   if (token >= std::ssize(computation.tokens)) return true;
   const std::optional<double>& written = entry(computation.tokens, token).written;
   return !written || *written >= part * strongest_write(computation);
 }
 
-/// Whether the text has had the label of a token before: then a table of returned values, which has each
-/// label once, shows little of its write.
+/// Whether an earlier token has the same label: the table of returned values, which has each label once, then
+/// shows little of the write.
 bool is_repeated(const DataSet& data, Index token) {
   const auto end = data.labels.begin() + token;
   return token < std::ssize(data.labels) && std::find(data.labels.begin(), end, *end) != end;
 }
 
-/// The first strong write where the memory returns something else already, or else the one that differs most
-/// from what it returns; nothing where it returns nothing worth a word.
+/// The first strong write at which the memory already returns another value, or else the one whose value
+/// differs most from what it returns; nothing if it returns less than `noticed` at all of them.
 std::optional<Index> telling_write(const Computation& computation, const std::stop_token& stop) {
   std::optional<Index> found;
   double most = 0;

@@ -4,15 +4,15 @@
 
 namespace palimpsest {
 
-/// A word of a text at which something happens.
+/// A token of a text at which something happens.
 struct WordToSee {
   Index token = 0;
-  std::string label = {};          // as the text has it
-  std::string what = {};           // happens there
-  std::vector<Index> stored = {};  // where what is asked for there was stored: the rows that tell the answer
+  std::string label = {};          // as in the text
+  std::string what = {};           // what happens there
+  std::vector<Index> stored = {};  // for a query: the tokens that stored the answer
 };
 
-/// What a text of ours tells, for somebody who has never seen one: assets/captures/stories.json has them.
+/// The story of one of our texts, for new users, from assets/captures/stories.json.
 struct FirstLook {
   std::string captures = {};  // a part of the names of the captures of this text
   std::string story = {};     // what the text says, in one line
@@ -20,11 +20,11 @@ struct FirstLook {
   std::vector<WordToSee> words = {};
 };
 
-/// That of the data with this id; null where we tell nothing.
+/// The story of the data with this id; null if there is none.
 const FirstLook* first_look(std::string_view id);
 
-/// Where the write of a token is done: the memory's write; token by token, where there is no such step, the
-/// output; else the token's first step.
+/// The step after which a token is written: the write to the memory; in the recurrent form without such a
+/// step the output; else the token's first step.
 Cursor after_write(const Trace& trace, Index token);
 
 /// Where data are looked at first, after the token's write: the last of a typed text's facts; the last word

@@ -43,7 +43,7 @@ double largest_squared_key(const Array& k) {
   return largest;
 }
 
-/// All decays multiplied, to the power of one over their number.
+/// The geometric mean of all decays.
 double geometric_mean(const Array& decays, bool are_logs) {
   double sum = 0;
   for (Index i = 0; i < decays.size(); ++i) sum += are_logs ? decays[i] : std::log(decays[i]);
@@ -61,7 +61,7 @@ struct Fitting {
   const Variant& variant;
   const Edits& edits;
   Arrays arrays;
-  bool is_own = false;  // the data belong to this rule: what they lack and may lack is meant to be absent
+  bool is_own = false;  // the data belong to this rule, so a missing optional input is meant to be absent
   Inputs result = {};
 
   Index tokens() const { return arrays.at("q").shape[0]; }
@@ -74,7 +74,7 @@ struct Fitting {
 
   const Input* wanted(std::string_view name) const { return row_called(variant.inputs, name, &Input::name); }
 
-  /// Something that the data have not, and what stands in for it: "ridge = 1".
+  /// Notes what the data lack, with its substitute: "ridge = 1".
   void lack(std::string what) { result.lacking.push_back(std::move(what)); }
 
   /// All that the data lack in one sentence.
@@ -83,7 +83,7 @@ struct Fitting {
     result.notes.push_back(fmt::format("Not in the data: {}.", fmt::join(result.lacking, ", ")));
   }
 
-  /// In few words and in a sentence.
+  /// Notes an adaptation of the data, briefly and as a sentence.
   void note(std::string brief, std::string words) {
     result.adapted.push_back(std::move(brief));
     result.notes.push_back(std::move(words));
@@ -98,7 +98,7 @@ struct Fitting {
     }
   }
 
-  /// The edits of the data as they are, before they are fitted. An edit may ask for what the data lack.
+  /// Applies the edits before the data are adapted. An edit may need an input that the data lack.
   void make_edits(const DataSet& data) {
     EditedHead head{.data = data,
                     .inputs = inputs_of(variant, resolve(variant, result.settings)),
@@ -270,7 +270,7 @@ HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, 
   const auto held = [&] {
     return held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64).sequence;
   };
-  const bool are_given = inputs.arrays->contains("k");  // else the rule makes its keys
+  const bool are_given = inputs.arrays->contains("k");  // else the rule computes its keys
   const StoredPairs keys = are_given ? StoredPairs{first_rows(*inputs.arrays, "k", tokens), {}}
                                      : stored_pairs(variant, held(), 0, tokens);
   result.similarity = interference(keys, keys, true);
@@ -348,7 +348,7 @@ DataSet data_of_case(const VerifyCase& verified) {
   data.rule = verified.variant->id;
   data.arrays = verified.arrays ? *verified.arrays()
                                 : random_arrays(*verified.variant, verified.given, verified.random);
-  // What the rule makes itself still has to be there for a sequence; it is not taken.
+  // A sequence must contain q, k and v even if the rule computes them itself and ignores these.
   for (const std::string& made : verified.variant->makes) {
     const Array* const like = value_at(data.arrays, data.arrays.contains("q") ? "q" : "v");
     if (!like || data.arrays.contains(made)) continue;

@@ -6,29 +6,29 @@
 
 namespace palimpsest {
 
-/// What one head of a data set gives a variant, and what had to be made up for it.
+/// The inputs of a variant from one head of a data set, and what was filled in.
 struct Inputs {
   std::shared_ptr<const Arrays> arrays;
   Settings settings;
   std::vector<std::string> notes;    // "Not in the data: gamma = 1, ridge = 1."
-  std::vector<std::string> lacking;  // what is not in the data, and what is taken: "gamma = 1"
-  std::vector<std::string> adapted;  // what was made of the data: "gamma = mean of alpha"
+  std::vector<std::string> lacking;  // not in the data, with the substitute: "gamma = 1"
+  std::vector<std::string> adapted;  // derived from the data: "gamma = mean of alpha"
   bool made_up_alpha = false;
   bool made_up_beta = false;
   bool made_up_more = false;  // further arrays or parameters of the rule
   double beta = 0;            // the made-up beta
 };
 
-/// Fits one head's arrays to `variant`: edits made, decays turned from one per head to one per channel or
-/// back, what is missing made up (and said). Throws InputError naming the array, or the edit, that is wrong.
+/// Adapts one head's arrays to `variant`: applies edits, converts decays between one per head and one per
+/// channel, fills in what is missing (and notes it). Throws InputError naming the wrong array or edit.
 Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
                    const Edits& edits = {});
 
 /// The first tokens of one head, for small pictures.
 struct HeadPreview {
   Matrix<double> similarity = {};     // cosines of every two keys, the data's or the rule's own, [n, n]
-  std::vector<double> strength = {};  // beta |k|^2 of each token's write; empty where the data have no beta
-  std::vector<double> kept = {};      // alpha of each token, mean over channels; empty where nothing fades
+  std::vector<double> strength = {};  // beta |k|^2 of each token's write; empty without beta
+  std::vector<double> kept = {};      // alpha of each token, mean over channels; empty without decay
 };
 
 /// Data before they are opened.
@@ -43,7 +43,7 @@ struct PreviewedData {
 inline constexpr Index most_previewed_tokens = 128;
 inline constexpr Index most_previewed_heads = 16;
 
-/// What there is to see of data before they are opened.
+/// A preview of data before they are opened: a question.
 struct DataPreview {
   static constexpr std::size_t most_kept = 16;  // each takes up to 2 MB, and a slider makes many
 
@@ -52,15 +52,15 @@ struct DataPreview {
   auto operator<=>(const DataPreview&) const = default;
   Found<PreviewedData> compute(const Effort& effort) const;
 
-  /// Presets of other sizes stand for one until it is made.
+  /// Until a preset is made, it may be shown in another size.
   std::string subject() const { return id.substr(0, id.find('?')); }
 };
 
 /// The variant that data belong to: their own, else the one that fits, else Gated DeltaNet.
 const Variant& variant_of(const DataSet& data);
 
-/// The first head of `data` as a case of verify(): `variant` gets what the window would give it. Throws
-/// InputError where it cannot take these data.
+/// The first head of `data` as a case of verify(), with the inputs that the window would use. Throws
+/// InputError if `variant` cannot take these data.
 VerifyCase data_case(const Variant& variant, std::shared_ptr<const DataSet> data, const Settings& given,
                      Index chunk_size);
 

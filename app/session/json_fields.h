@@ -16,10 +16,10 @@ using Json = nlohmann::ordered_json;  // as it is written
 /// The JSON in `text`. Throws InputError.
 nlohmann::json parse_json(const std::string& text);
 
-/// JSON as text, indented or (-1) in one line. What is no UTF-8, as a path may be, is replaced.
+/// JSON as text, indented or (-1) in one line. Invalid UTF-8, as in paths, is replaced.
 std::string dumped(const Json& written, int indent);
 
-/// What JSON that is no session seems to be: "the settings of Palimpsest", "a Jupyter notebook", "an object
+/// A guess at what JSON is that is no session: "the settings of Palimpsest", "a Jupyter notebook", "an object
 /// with the fields a, b and 3 more", "a list of 4 entries".
 std::string seems_to_be(const nlohmann::json& read);
 
@@ -34,7 +34,7 @@ constexpr const auto& all_values(std::type_identity<Enum>) {
 template <class Value>
 concept Enumeration = std::is_enum_v<Value>;
 
-/// The fields of an object by name. One that is absent leaves what was there; one of another type, or out of
+/// The fields of an object by name. An absent one leaves the value unchanged; one of another type, or out of
 /// range, is an InputError.
 class Fields {
  public:
@@ -42,7 +42,7 @@ class Fields {
 
   explicit Fields(const json& object, std::string name = "the session");
 
-  /// Refuses fields that nobody reads.
+  /// Refuses unknown fields.
   void require_known(const std::vector<std::string_view>& known) const;
 
   void read(const char* key, std::string& value) const;
@@ -97,7 +97,7 @@ class Fields {
 
   bool has(const char* key) const { return object_.contains(key); }
 
-  /// Throws InputError where this is not there.
+  /// Throws InputError if the field is missing.
   void require(const char* key) const {
     if (!has(key)) refuse("\"{}\" is missing", key);
   }
@@ -165,8 +165,8 @@ void read_leaf(const Fields& from, const Field<Struct, Value>& field, Value& val
     from.read(field.name, value);
 }
 
-/// What becomes of a field that is not there: it stays as it is, or it is refused, and problems name the
-/// struct that has them.
+/// How an absent field is handled: its value stays, or it is an error. In the latter case problems name the
+/// struct.
 enum class Absent { stays, refused };
 
 /// Reads a struct, field by field in their order. `check` refuses what no range says: it is called with each

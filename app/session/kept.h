@@ -10,16 +10,16 @@ namespace palimpsest {
 /// A file in the program's own folder in $XDG_CONFIG_HOME or in ~/.config; empty where neither is known.
 std::filesystem::path own_file(const char* name);
 
-/// A text that is kept between starts: read once, then written now and then, at most once a second. An empty
-/// path keeps nothing. A file that cannot be understood gets another name.
+/// A text that is kept between starts: read once, then written at most once a second. An empty path keeps
+/// nothing. A file that cannot be parsed is renamed.
 class KeptFile {
  public:
-  /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
-  /// nothing is tried again.
+  /// The problem since the last call, for the user; empty if there was none. After a failed write no other is
+  /// tried.
   std::string problem() { return std::exchange(problem_, {}); }
 
  protected:
-  /// `what` is in it, in words, many: "settings".
+  /// `what` describes its content, in the plural: "settings".
   KeptFile(std::filesystem::path file, const char* what) : file_(std::move(file)), what_(what) {}
 
   const std::filesystem::path& file() const { return file_; }
@@ -44,8 +44,8 @@ class KeptFile {
   /// Gives it another name; `words` begin with the present one, and say why.
   void set_aside(const std::string& words);
 
-  /// Writes what is to be written, unless that was done within a second and need not be `at_once`; from now
-  /// on `text` where there is one, which is asked for when it is written.
+  /// Writes the pending text, unless the last write was less than a second ago and `at_once` is not set.
+  /// `text`, if any, becomes the pending text; it is called at the time of writing.
   void write(bool at_once, std::function<std::string()> text = {});
 
   std::string problem_;
@@ -66,7 +66,7 @@ inline constexpr int smallest_window = 16;
 inline constexpr int largest_window = 16384;
 inline constexpr FieldTraits window_side = {.least = smallest_window, .most = largest_window};
 
-/// What is kept of a person's window between starts; nothing about what is computed.
+/// The settings of the window that are kept between starts; nothing about computations.
 struct Preferences {
   Theme theme = Theme::dark;
   Level level = Level::story;  // of a first start; settings that name none show all
@@ -74,10 +74,10 @@ struct Preferences {
   int width = 1600;            // of the window, in screen coordinates
   int height = 1000;
   std::string layout;                       // Dear ImGui's text of where the panels lie
-  std::vector<std::string> own_workspaces;  // whose panels somebody moved
+  std::vector<std::string> own_workspaces;  // whose panels the user moved
 
-  std::vector<std::string> recent_files;    // paths of own data, the last one first
-  std::vector<std::string> closed_stories;  // data whose story was put away, the last one first
+  std::vector<std::string> recent_files;    // paths of the user's data, the last one first
+  std::vector<std::string> closed_stories;  // data whose story was hidden, the last one first
 
   static constexpr std::tuple fields = {
       Field{"theme", &Preferences::theme},
@@ -95,8 +95,8 @@ struct Preferences {
 /// The JSON of a settings file.
 std::string write_preferences(const Preferences& preferences);
 
-/// The preferences in a JSON text; what it does not say is standard, and what it says beyond them is left
-/// out. Throws InputError naming the field and what was expected.
+/// The preferences in a JSON text; absent fields have defaults, unknown ones are ignored. Throws InputError
+/// naming the field and what was expected.
 Preferences parse_preferences(const std::string& text);
 
 /// Preferences in a file, which is read at the start and written when they change.
@@ -107,14 +107,14 @@ class KeptPreferences : public KeptFile {
   /// What the file says.
   const Preferences& read() const { return kept_; }
 
-  /// Takes what was read for broken: sets the file aside and goes back to what is standard.
+  /// Treats the file as broken: renames it and restores the defaults.
   void set_aside(const std::string& reason);
 
-  /// Says what a start makes of what was read, where the command line says otherwise. Only what differs from
-  /// it is kept later.
+  /// Sets the preferences that a start shows, which the command line may change. Later only differences from
+  /// them are kept.
   void begin_with(const Preferences& shown) { seen_ = shown; }
 
-  /// Keeps what has changed, beside what another window has written meanwhile.
+  /// Keeps what has changed, together with what another window has written meanwhile.
   void keep(const Preferences& now, bool at_once = false);
 
  private:
@@ -126,11 +126,11 @@ class KeptPreferences : public KeptFile {
   Preferences seen_;     // what was shown last
 };
 
-/// A state to come back to, with a name for people.
+/// A state to return to, with a name.
 struct PinnedPlace {
   std::string name;
   std::string state;         // as state_string writes it
-  std::string caption = {};  // what a lecturer says of it, on the slide
+  std::string caption = {};  // shown on the slide
 
   static constexpr std::tuple fields = {Field{"name", &PinnedPlace::name},
                                         Field{"state", &PinnedPlace::state},
@@ -141,7 +141,7 @@ struct PinnedPlace {
 inline constexpr std::size_t most_pinned_places = 500;
 inline constexpr std::uintmax_t most_places_bytes = std::uintmax_t{16} << 20;
 
-/// Places in the order in which they are walked through, and the one where somebody stands.
+/// Pinned places in order, and the current one.
 class PinnedPlaces {
  public:
   PinnedPlaces() = default;
@@ -167,7 +167,7 @@ class PinnedPlaces {
   /// Moves one before or after its neighbour; at the ends it stays.
   void move(Index index, int direction);
 
-  /// Puts words in the place of its name or its caption.
+  /// Sets its name or its caption.
   void word(Index index, std::string PinnedPlace::*which, std::string words);
 
  private:
@@ -197,8 +197,8 @@ class KeptPlaces : public KeptFile {
   std::vector<PinnedPlace> seen_;
 };
 
-/// Where somebody was when the program ended: a session file of its own, so that what is wrong with it harms
-/// no settings.
+/// The place at which the program ended: a separate session file, so that a broken one does not affect the
+/// settings.
 class LastPlace : public KeptFile {
  public:
   explicit LastPlace(std::filesystem::path file) : KeptFile(std::move(file), "last places") {}

@@ -4,7 +4,7 @@
 #include "core/insight/answers.h"
 #include "core/insight/spectra.h"
 
-// What is asked of a memory: what it answers, how a token changes it, what is left of what it held.
+// Questions about a memory: what it returns, how a token changes it, what is left of a write.
 
 namespace palimpsest {
 
@@ -17,7 +17,7 @@ struct LearningNow {
   Found<std::optional<LearningMoment>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// The stored pair that the step of a token harms most, with its loss along that step.
+/// The stored pair whose loss a token's step increases most, with its loss along that step.
 struct HarmAlong {
   HarmedPair pair;
   std::vector<double> rates = {};
@@ -33,7 +33,7 @@ struct HarmNow {
   Found<std::optional<HarmAlong>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// How the query of a token finds its solution; nothing where the rule solves none.
+/// The course of the solve for a token's query; nothing if the rule does not solve.
 struct SolveNow {
   Weak<Foundation> of = {};
   Index token = 0;
@@ -43,7 +43,7 @@ struct SolveNow {
   Found<std::optional<ConvergingSolve>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// What the rows under the words show of every token.
+/// The rows under the tokens: step sizes and decay of every token.
 struct TokenCourses {
   std::optional<StepReach> strengths = {};
   std::string no_strengths = {};  // why there are none
@@ -51,7 +51,7 @@ struct TokenCourses {
   std::optional<Keeping> keeping = {};
 };
 
-/// What the gates leave of a token's write by a later one.
+/// How much of a token's write decay leaves at a later token.
 struct KeptSince {
   Weak<Foundation> of = {};
   Index first = 0;
@@ -104,7 +104,7 @@ struct StoredKeys {
   Found<KeyPicture> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// How much fits into a rule's memory.
+/// The capacity of a rule's memory: a question.
 struct CapacitySweep {
   std::string variant = {};
   Index channels = 16;  // of keys and of values
@@ -115,13 +115,13 @@ struct CapacitySweep {
   Found<std::vector<CapacityPoint>> compute(const Effort& effort) const;
 };
 
-/// Whether the trace subtracts what is there now, by a strength: then beta |k|^2 decides how far a write
-/// goes.
+/// Whether the trace subtracts the prediction times a write strength: then beta |k|^2 is the step size of a
+/// write.
 bool erases_by_strength(const Trace& trace);
 
-/// beta |k|^2 of a token's write: it overshoots above 1, and above 2 by more than it had missed. Nothing
-/// where another number decides that: without an erase by what is made of beta, with a key p of its own to
-/// ask with, with several steps per token.
+/// beta |k|^2 of a token's write: above 1 it overshoots, above 2 it increases the error. Nothing if this is
+/// not the step size: without an erase by beta, with a separate key p for the prediction, or with several
+/// steps per token.
 struct WriteReach {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
@@ -131,24 +131,24 @@ struct WriteReach {
   Found<std::optional<double>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// What a memory answers at a place, in a table and in words.
+/// What a memory returns at a place, as a table and as sentences.
 struct AnswersAtPlace {
   AnswerTable table = {};
   double legibility = 0;      // of the table after the change
-  std::string sentence = {};  // made from the largest changes
-  std::string change = {};    // what they are: "change by the write"
+  std::string sentence = {};  // from the largest changes
+  std::string change = {};    // the name of the changes: "change by the write"
   Index token = 0;            // under the cursor
   OutputAnswer output = {};   // which stored values that token's output resembles
   std::string output_sentence = {};
 };
 
-/// What every token of one head writes in the data as they came: no edit, setting or change of
-/// a model changes which words are asked. Under the rule that the data belong to, where they name one and it
-/// takes them, so that every rule is asked with the same words; else under the chosen one. Computed when
-/// first asked. Throws Unsupported where no memory answers.
+/// What every token of one head writes in the unedited data, so that no edit, setting or change of a model
+/// changes which tokens are queried. Computed under the data's own rule if possible, so that all rules are
+/// queried for the same tokens; else under the chosen one. Computed at the first call. Throws Unsupported if
+/// there is no memory to query.
 const WordStrengths& strengths_in(const Foundation& foundation);
 
-/// The words that are asked at a token, wherever that is shown. Throws as strengths_in() and asked_words()
+/// The stored tokens that are queried at a token, in all views. Throws as strengths_in() and asked_words()
 /// do.
 std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, const WordChoice& choice = {});
 
@@ -178,14 +178,14 @@ struct MemoryAnswers {
   Found<AnswersAtPlace> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// What all of a token's step does to a memory, and to what it returns.
+/// The change of a memory, and of what it returns, by a token's whole step.
 struct MemoryStory {
   Index token = 0;
-  std::string no_memory = {};  // why there is no one matrix; empty: there is
+  std::string no_memory = {};  // why the memory is no single matrix; empty if it is
   Matrix<double> before = {};  // of the first state
   Matrix<double> change = {};
   Matrix<double> after = {};
-  double range = 0;           // 95 % of the numbers of both memories lie within
+  double range = 0;           // bounds 95 % of the entries of both memories
   std::uint64_t version = 0;  // of all three
   AnswerTable table = {};
   std::vector<SharedKey> keys = {};  // of its words
@@ -215,9 +215,9 @@ struct TablesOfHeads {
   Index most_legible = 0;
 };
 
-/// These tables under the chosen rule: a question. After half of the tokens: at the end a memory that fades
-/// has lost most words, and every head has written some by then. Costs one run over half of the tokens for
-/// each head.
+/// These tables under the chosen rule: a question. After half of the tokens, as every head has written some
+/// by then, and at the end a memory with decay has lost most of them. Costs one run over half of the tokens
+/// for each head.
 struct HeadTables {
   Weak<Foundation> of = {};
   WordChoice words = {};
@@ -226,13 +226,13 @@ struct HeadTables {
   Found<TablesOfHeads> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// The head that data open at under the rule of `choice`: of a capture that whose table is the most legible,
-/// as HeadTables has it; the first where no memory answers, and of other data. Throws Cancelled.
+/// The head to open data at under the rule of `choice`: for a capture the one with the most legible table, as
+/// in HeadTables; for other data, or without a memory to query, the first. Throws Cancelled.
 Index opening_head(const DataSet& data, const Choice& choice, std::stop_token stop = {});
 
 class Session;
 
-/// What a token's query gets before and after the token's own write: a question.
+/// What a token's query retrieves before and after the token's own write: a question.
 struct ReadNow {
   Weak<Foundation> of = {};
   Index token = 0;
@@ -244,12 +244,12 @@ struct ReadNow {
 /// Whether outputs read the memory before their own update (core/variants/variants.h).
 bool is_read_before(const Settings& settings);
 
-/// Lets the session's rule read before its own update, or after it: a setting of the rule as any other. Has
-/// no effect where no_read_order() says why.
+/// Sets whether the session's rule reads before or after its own update, a setting of the rule. Has no effect
+/// if no_read_order() gives a reason.
 void choose_read(Session& session, bool before);
 
-/// Which memory the outputs of a computation read, or why there is but one that they can, in a sentence;
-/// `read` of the token at the cursor, null while it is not known.
+/// A sentence on which memory the outputs read, or why they have no choice; `read` is for the token at the
+/// cursor, null while it is not known.
 std::string reading_in_words(const Foundation& foundation, const ReadMoments* read);
 
 }  // namespace palimpsest

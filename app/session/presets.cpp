@@ -21,13 +21,13 @@ double dot(const std::vector<double>& x, const std::vector<double>& y) {
   return sum;
 }
 
-/// Divides by the length.
+/// Divides by the norm.
 void normalise(std::vector<double>& vector) {
   const double length = std::sqrt(dot(vector, vector));
   for (double& number : vector) number /= length;
 }
 
-/// Takes out of `vector` what lies along `direction`, a vector of length 1.
+/// Removes the component of `vector` along `direction`, a vector of norm 1.
 void remove_part(std::vector<double>& vector, const std::vector<double>& direction) {
   const double part = dot(vector, direction);
   for (std::size_t i = 0; i < vector.size(); ++i) vector[i] -= part * direction[i];
@@ -47,7 +47,7 @@ std::string text_of(const std::vector<std::string>& labels) {
   return text;
 }
 
-/// A made-up sequence as it is told, token by token. What is said after the last token is not heard.
+/// Generates a sequence token by token. Tokens beyond the last one are ignored.
 class Story {
  public:
   // A stream without a name: the numbers of a seed are the same everywhere.
@@ -56,7 +56,7 @@ class Story {
   const PresetSize size;
   double least_kept = 0.98;  // alpha of a token is random between this and 1
 
-  /// Tokens still to be told.
+  /// Tokens that are still to be generated.
   Index left() const { return size.tokens - static_cast<Index>(labels_.size()); }
 
   double uniform(double low, double high) { return low + (high - low) * random_.uniform(); }
@@ -64,21 +64,21 @@ class Story {
   /// 0 .. count - 1.
   Index below(Index count) { return static_cast<Index>(random_.uniform() * static_cast<double>(count)); }
 
-  /// A direction, of length 1.
+  /// A random direction of norm 1.
   std::vector<double> key() { return unit(size.dk); }
   std::vector<double> value() { return unit(size.dv); }
 
-  /// `count` keys at right angles to each other as long as there is room for them, random ones after that.
+  /// `count` keys: orthogonal as long as the dimension allows, random after that.
   Directions keys_apart(Index count) {
     Directions keys;
     for (Index i = 0; i < count; ++i) keys.push_back(i < size.dk ? key_apart(keys) : key());
     return keys;
   }
 
-  /// A key at right angles to all of these.
+  /// A key orthogonal to all of these.
   std::vector<double> key_apart(const Directions& others) {
     std::vector<double> own = key();
-    for (int pass = 0; pass < 2; ++pass) {  // the second pass takes out what rounding left
+    for (int pass = 0; pass < 2; ++pass) {  // the second pass removes what rounding left
       for (const std::vector<double>& other : others) remove_part(own, other);
       normalise(own);
     }
@@ -97,10 +97,10 @@ class Story {
     tell(std::move(label), key, this->key(), nothing, 0);
   }
 
-  /// A word that does nothing: writes nothing, reads something random.
+  /// A token without effect: it writes nothing and reads something random.
   void say(std::string word) { ask(std::move(word), key()); }
 
-  /// The same, but the gate leaves only `kept` of what was stored before.
+  /// The same, but the gate keeps only the factor `kept` of the memory.
   void forget(std::string label, double kept) {
     const bool has_room = left() > 0;
     say(std::move(label));
@@ -200,8 +200,8 @@ void tell_orthonormal(Story& story) {
   store_and_ask(story, story.keys_apart(std::min(half(story), story.size.dk)), 1);
 }
 
-/// Any two keys have the chosen cosine: of N directions w_i at right angles, key i is a w_i + b sum_j w_j
-/// with a = sqrt(1 - c) and a + N b = sqrt(1 - c + N c).
+/// Any two keys have the chosen cosine c: with N orthogonal directions w_i, key i is a w_i + b sum_j w_j with
+/// a = sqrt(1 - c) and a + N b = sqrt(1 - c + N c).
 void tell_correlated(Story& story) {
   const Index count = std::min(half(story), story.size.dk);
   Directions keys = story.keys_apart(count);
@@ -233,7 +233,7 @@ void tell_overwrite(Story& story) {
   }
 }
 
-/// One key gets a value and later another one, beside a key that keeps its own; nothing fades.
+/// One key gets a value and later another one, beside a key that keeps its own; without decay.
 void tell_one_fact(Story& story) {
   const Directions keys = story.keys_apart(2);
   const bool has_room = story.size.dk > 1;
@@ -249,8 +249,8 @@ void tell_one_fact(Story& story) {
     story.ask(red ? "red ?" : "blue ?", keys[red ? 0 : 1]);
 }
 
-/// Documents one after the other, between which the gate closes: what one said of three colours must not
-/// answer in the next, which overwrites the second colour and says nothing of the first.
+/// Several documents, with strong decay between them: facts about three colours must not be returned in the
+/// next one, which overwrites the second colour and does not mention the first.
 void tell_documents(Story& story) {
   constexpr double kept = 0.02;
   const Directions keys = story.keys_apart(3);
@@ -316,7 +316,7 @@ void tell_needle(Story& story) {
   story.ask("?", key);
 }
 
-/// A few keys whose values wander: each is stored anew in turn, and now and then one is asked for.
+/// A few keys with drifting values: each is stored again in turn, and now and then one is queried.
 void tell_drift(Story& story) {
   static constexpr std::array places = {"kitchen", "garden", "cellar", "attic"};
   constexpr double stride = 0.3;
@@ -350,7 +350,7 @@ void tell_copy(Story& story) {
   }
 }
 
-/// What one of these functions tells.
+/// The data that one of these functions generates.
 template <void (*tell)(Story&)>
 DataSet told(const PresetSize& size) {
   Story story(size);

@@ -4,7 +4,7 @@
 
 namespace palimpsest {
 
-/// Sizes and seed of made-up data.
+/// Sizes and seed of generated data.
 struct PresetSize {
   Index tokens = 32;
   Index dk = 16;
@@ -15,7 +15,7 @@ struct PresetSize {
   bool operator==(const PresetSize&) const = default;
 };
 
-/// A kind of made-up sequence.
+/// A kind of generated sequence.
 struct Preset {
   std::string id;
   std::string label;
@@ -30,13 +30,13 @@ struct Preset {
 inline constexpr double largest_cosine = 0.99;
 inline constexpr Index most_preset_tokens = 1'000'000;
 inline constexpr Index most_preset_channels = 512;
-inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: what one walk over the state costs
+inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: the cost of one run of the recurrence
 
 /// The table of presets: to add one, add a row.
 std::span<const Preset> presets();
 
-/// "preset:overwrite?T=32&K=16&V=16&seed=1", with "&cosine=0.75" where it is chosen: how a data set made from
-/// a preset is called.
+/// The id of data from a preset: "preset:overwrite?T=32&K=16&V=16&seed=1", with "&cosine=0.75" if it has a
+/// cosine.
 std::string preset_id(const Preset& preset, const PresetSize& size);
 
 /// The id at the sizes it is shown in at first.
@@ -55,7 +55,7 @@ const Preset* preset_of(std::string_view id);
 /// Opens a capture that we ship by "capture:NAME". Throws InputError.
 DataSet open_capture(const std::string& id);
 
-/// Whether the program itself knows where data of this id are, and no folder matters.
+/// Whether the program finds data of this id without a folder.
 bool is_found_by_name(std::string_view id);
 
 /// Opens whatever `id` names: a preset, a capture, a typed text or the path of a file. Throws InputError.

@@ -21,14 +21,14 @@ std::uint64_t next_version() {
   return ++version;
 }
 
-/// One question and what has become of it.
+/// One question and its state.
 struct Questions::Entry {
   enum class State { under_way, known, failed };
 
   AnyQuestion question;
   Urgency urgency;
   State state = State::under_way;
-  std::uint64_t wanted_in = 0;  // the last frame in which somebody asked
+  std::uint64_t wanted_in = 0;  // the last frame in which it was asked
   Clock::time_point since = Clock::now();
   std::stop_source stop = {};
   std::atomic<double> progress = 0;
@@ -40,7 +40,7 @@ struct Questions::Entry {
 };
 
 Questions::Questions(unsigned threads, std::size_t budget)
-    // What takes long leaves one to the others.
+    // Questions that take long leave one thread to the others.
     : thread_count_(threads > 0 ? threads : std::max(std::thread::hardware_concurrency(), 3U) - 1),
       budget_(budget) {}
 
@@ -161,7 +161,7 @@ void Questions::start_threads() {
   while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });
 }
 
-/// Takes an entry out: stops it where it is under way. What runs ends later, for nobody.
+/// Removes an entry, and stops it if it is running. A running computation ends later; its value is dropped.
 void Questions::remove(const std::shared_ptr<Entry>& entry) {
   if (entry->is_under_way()) {
     entry->stop.request_stop();
@@ -177,8 +177,7 @@ void Questions::remove(const std::shared_ptr<Entry>& entry) {
   wished_.notify_one();
 }
 
-/// Forgets what nobody can ask for again, also where it stands behind what is kept, and what is more than is
-/// kept of its kind.
+/// Forgets questions whose subject is gone, and those that exceed most_kept of their kind.
 void Questions::sweep() {
   std::map<std::type_index, std::size_t> seen;
   for (auto place = entries_.end(); place != entries_.begin();) {
@@ -196,8 +195,8 @@ bool Questions::is_wanted(const Entry& entry) const {
   return entry.is_under_way() || entry.wanted_in + 1 >= frame_;
 }
 
-/// Goes back to the budget. What was asked for in the last frame stays, and so does what somebody holds: to
-/// forget it would free nothing.
+/// Shrinks to the budget. Values that were requested in the last frame stay, and so do values that someone
+/// holds: forgetting them would free nothing.
 void Questions::shrink() {
   for (auto place = entries_.begin(); place != entries_.end() && bytes_ > budget_;) {
     const std::shared_ptr<Entry> entry = *place++;

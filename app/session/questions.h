@@ -25,21 +25,21 @@
 
 namespace palimpsest {
 
-/// The reason why there is no value where somebody stopped it.
+/// The reason why there is no value if the user stopped the computation.
 inline constexpr std::string_view was_stopped = "Stopped.";
 
-/// What is known of what was asked.
+/// The current answer to a question.
 template <class Value>
 struct Known {
   std::shared_ptr<const Value> value;  // null: there is none yet, or none at all
   bool stale = false;                  // `value` belongs to another question about the same subject
   bool under_way = false;              // it will come
   double progress = 0;                 // from 0 to 1, of what is under way
-  double seconds = 0;                  // for how long it has been wanted while it was not there
+  double seconds = 0;                  // since when it is awaited
   std::string reason;                  // why there is no value, in words
 };
 
-/// What a computation hears and tells while it runs.
+/// The stop token and the progress of a computation.
 struct Effort {
   std::stop_token stop = {};                  // nobody wants it any more: throw Cancelled
   std::function<void(double)> progress = {};  // tells how much is done, from 0 to 1; may be empty
@@ -51,12 +51,12 @@ struct Effort {
 
 /// How soon something is wanted.
 enum class Urgency {
-  now,    // somebody looks at the place where it will stand
-  later,  // may take long: leaves a thread to those that are wanted now
-  aside   // the same, and nobody waits for it: no frame is drawn for its sake
+  now,    // the user is waiting for it
+  later,  // may take long: leaves a thread to those that are `now`
+  aside   // the same, and nobody waits for it: it causes no new frame
 };
 
-/// What a question is about, which it does not keep alive. Ordered by what that is.
+/// The thing that a question is about, without keeping it alive. Ordered by its identity.
 template <class Thing>
 struct Weak : std::weak_ptr<const Thing> {
   using std::weak_ptr<const Thing>::weak_ptr;
@@ -68,9 +68,9 @@ struct Weak : std::weak_ptr<const Thing> {
   bool operator==(const Weak& other) const { return (*this <=> other) == 0; }
 };
 
-/// The bytes that a value holds outside of itself. A struct that holds some says in what, beside its
-/// declaration: `auto parts() const { return std::tie(weights, shares); }`; another's is named by
-/// `auto parts_of(const Struct&)` in its namespace.
+/// The bytes that a value holds outside of itself. A struct names its members that hold some:
+/// `auto parts() const { return std::tie(weights, shares); }`; for other structs there is
+/// `auto parts_of(const Struct&)` in their namespace.
 template <class Value>
 std::size_t held_by(const Value& value);
 
@@ -131,16 +131,16 @@ Value found_by(Found<Value> (Key::*)(const Effort&) const);
 template <class Key, class Value, class Thing>
 Value found_by(Found<Value> (Key::*)(const Thing&, const Effort&) const);
 
-/// What a question asks for. A question says how that is found out with
-/// `Found<Value> compute(const Effort&) const`, or where it is about something, in a field `Weak<Thing> of`,
-/// with `Found<Value> compute(const Thing&, const Effort&) const`.
+/// The value of a question. A question computes it by `Found<Value> compute(const Effort&) const` or, if it
+/// is about a thing, in a field `Weak<Thing> of`, by `Found<Value> compute(const Thing&, const Effort&)
+/// const`.
 template <class Key>
 using ValueOf = decltype(found_by(&Key::compute));
 
-/// What can be asked for: a small value with an order (<), usually
+/// A question: a small value with an order (<), usually
 /// `auto operator<=>(const X&) const = default`. It may also have
-/// - `std::string subject() const`: until its own value is there, the last one about the same subject stands
-///   for it; without it the subject is subject_of() what it is about;
+/// - `std::string subject() const`: until its own value is there, the last one with the same subject is used;
+///   the default is subject_of() the thing that it is about;
 /// - `static constexpr std::size_t most_kept`: of such values, those used last.
 template <class Key>
 concept Question = requires(const Key& key) {
@@ -148,8 +148,8 @@ concept Question = requires(const Key& key) {
   { key < key } -> std::convertible_to<bool>;
 };
 
-/// Finds out what a question asks, in this thread. Throws what its compute() throws, the reason why there is
-/// no value, and Cancelled where what it is about is no more.
+/// Computes the value of a question in this thread. Throws what its compute() throws, which is the reason why
+/// there is no value, and Cancelled if the thing that it is about no longer exists.
 template <Question Key>
 Found<ValueOf<Key>> find_out(const Key& question, const Effort& effort = {}) {
   if constexpr (requires { question.compute(effort); }) {
@@ -167,7 +167,7 @@ std::string subject_of(const Thing&) {
   return {};
 }
 
-/// A number that nothing else in this process has got: of a value that is drawn.
+/// A number that is unique in this process, for a value that is drawn.
 std::uint64_t next_version();
 
 /// A question of any type, as Questions sees it.
@@ -225,9 +225,9 @@ struct AnyQuestion : std::shared_ptr<const AskedQuestion> {
   }
 };
 
-/// Finds out everything that is asked for: a question says what its value depends on and how it is computed.
-/// That happens in threads of its own, the newest wish first; what nobody asks for any more is cancelled.
-/// Values are kept, within one budget of memory, for all who ask.
+/// Computes answers to questions in threads of its own, the newest request first. A question says what its
+/// value depends on and how it is computed. What is no longer requested is cancelled. Values are cached
+/// within one budget of memory.
 class Questions {
  public:
   static constexpr std::size_t usual_budget = std::size_t{512} << 20;
@@ -251,7 +251,7 @@ class Questions {
             std::move(any.reason)};
   }
 
-  /// Ends what is under way for this question; until it is forgotten, the reason is that somebody stopped it.
+  /// Stops the computation for this question; until it is forgotten, the reason is was_stopped.
   void give_up(const AnyQuestion& question);
 
   /// Forgets the value, or the reason why there is none: who asks again has it computed again.
@@ -263,7 +263,7 @@ class Questions {
     forget_kind(typeid(AskedKey<Key>));
   }
 
-  /// Lets go of what nobody needs any more: to free much memory takes long, and is done in a thread too.
+  /// Frees a thing in another thread, as freeing much memory takes long.
   void let_go(std::shared_ptr<const void> thing);
 
   /// Begins a frame: what was not asked for in the last one is cancelled, and what is gone is forgotten.

@@ -34,10 +34,9 @@ struct EventMark {
 const char* events_in_words();
 
 /// The nearest marked token after `token`, or before it where `direction` is -1; nothing if there is none.
-/// Marked are writes at least as strong as at 19 of 20 tokens and half as strong as the strongest; writes
-/// that overshoot; what fades, and what is further off before its write, more than at 19 of 20 tokens; where
-/// the memory runs away and why; and the first token at which a form is wrong. Only what is known so far of
-/// `computed` counts.
+/// Marked are writes among the strongest 5 % and at least half as strong as the strongest; writes that
+/// overshoot; decays and errors before the write among the largest 5 %; divergence of the memory with its
+/// cause; and the first token at which a form differs. Only the known part of `computed` counts.
 std::optional<EventMark> next_mark(const Computation& computed, Index token, int direction);
 
 }  // namespace palimpsest

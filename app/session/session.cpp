@@ -18,7 +18,7 @@ constexpr double noticed_wait = 0.3;  // seconds: what takes longer is said
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
-/// What data are looked at with at first: their own rule or one that fits, nothing changed.
+/// The initial choice for data: their own rule or one that fits, without edits.
 Choice first_choice(Choice choice, const DataSet& data) {
   if (!data.rule.empty()) {
     choice.variant =
@@ -35,12 +35,12 @@ Choice first_choice(Choice choice, const DataSet& data) {
   return choice;
 }
 
-/// The words that the memory of a typed text is asked about at first.
+/// The tokens that the memory of a typed text is queried for at first.
 std::vector<Index> first_words(const DataSet& data) {
   return data.read ? facts_of(data.read->typed) : std::vector<Index>();
 }
 
-/// Those of some words of old data that new ones begin with, too.
+/// Those of `words` that are in the common beginning of old and new data.
 std::vector<Index> words_left(std::vector<Index> words, const DataSet& before, const DataSet& now) {
   const auto same = std::ranges::mismatch(before.labels, now.labels).in1 - before.labels.begin();
   std::erase_if(words, [&](Index token) { return token >= same; });

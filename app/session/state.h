@@ -68,7 +68,7 @@ struct Side {
 
 inline constexpr std::size_t most_sides = 4;
 
-/// A mistake that is in the equations of one form on purpose.
+/// A fault that is injected into the equations of one form.
 struct InjectedFault {
   std::string id = {};  // core/proof/faults.h; empty: none is in
   Form form = Form::chunkwise;
@@ -78,7 +78,7 @@ struct InjectedFault {
   auto operator<=>(const InjectedFault&) const = default;
 };
 
-/// Everything that decides what is computed for one side; nothing about where one looks.
+/// Everything that determines what is computed for one side; nothing about the view.
 struct Choice : Side {
   Index head = 0;  // over batches and heads: batch * heads + head
   Edits edits = {};
@@ -87,7 +87,7 @@ struct Choice : Side {
   auto operator<=>(const Choice&) const = default;
 };
 
-/// Where one looks, in words that outlast a change of variant, form or chunk size.
+/// The place of the cursor, in terms that remain valid if variant, form or chunk size change.
 struct Place {
   Index token = 0;
   std::string operation = {};  // empty: the first
@@ -105,8 +105,8 @@ inline constexpr double most_sharpness = 256;
 /// How Attend shows who is read.
 struct AttentionView {
   bool shares = true;     // of each row; else the weights themselves
-  bool diagonal = false;  // also what a word takes of its own value
-  bool mask = true;       // no word reads those after it
+  bool diagonal = false;  // with the weight of a token's own value
+  bool mask = true;       // no token reads later ones
   bool gates = true;      // else as if every gate were 1
   bool chunks = true;     // where the form's chunks lie
   double sharpness = 0;   // of softmax; 0: the usual one
@@ -133,7 +133,7 @@ struct AttentionView {
 enum class LearnPage { step, keys, capacity };
 constexpr auto names_of(LearnPage) { return std::array{"step", "keys", "capacity"}; }
 
-/// What a network shows: a word on its way through, the gradient on its way back, what it changes.
+/// What a network shows: the token's forward pass, the gradient's backward pass, or the step.
 enum class NetworkSide { forward, backward, step };
 constexpr auto names_of(NetworkSide) { return std::array{"forward", "backward", "step"}; }
 
@@ -155,9 +155,9 @@ struct LearnView {
   LearnPage page = LearnPage::step;
   NetworkSide network = NetworkSide::forward;
   bool solve = true;    // of a rule that solves for its query, in place of the step
-  Index iterate = -1;   // of Newton and Schulz; -1: the last one
+  Index iterate = -1;   // of Newton–Schulz; -1: the last one
   Index channel = -1;   // of the gate; -1: all
-  double around = 0.4;  // how the sphere of the keys is turned
+  double around = 0.4;  // rotation of the sphere of keys
   double tilt = 0.35;
 
   static constexpr std::tuple fields = {Field{"page", &LearnView::page},
@@ -174,7 +174,7 @@ struct LearnView {
 struct CompareView {
   std::size_t reference = 0;  // the side that differences are taken to
   std::size_t handle = 0;     // the side that the rail's handle moves
-  bool before = false;        // the memory before the word is written
+  bool before = false;        // the memory before the token's write
   // The sides from left to right, by number: "120" (compared_sides.h). Empty: in the order of the rail.
   std::string columns = {};
 
@@ -185,11 +185,11 @@ struct CompareView {
   bool operator==(const CompareView&) const = default;
 };
 
-/// Which lines Verify draws over the words.
+/// Which lines Verify draws over the tokens.
 enum class ProofLens { forms, precisions, both };
 constexpr auto names_of(ProofLens) { return std::array{"forms", "precisions", "both"}; }
 
-/// What Verify makes wrong, and how it shows what comes of it.
+/// The fault or fragile form of Verify, and how its effect is shown.
 struct VerifyState {
   InjectedFault fault = {};
   ProofLens lens = ProofLens::both;
@@ -260,7 +260,7 @@ struct SessionState {
   Index head = 0;
   std::vector<Side> sides = {Side()};  // one to four; the first is the one that is stepped through
   Place place = {};
-  std::vector<Index> words = {};  // tokens that the memory is asked about, ascending; empty: the strongest
+  std::vector<Index> words = {};  // tokens that the memory is queried for, ascending; empty: the strongest
   std::vector<Index> repeated =
       {};  // the first and the last token that playing repeats, or one alone; empty: none
   std::string workspace = "step";
@@ -301,7 +301,7 @@ bool same_but_place(const SessionState& x, const SessionState& y);
 /// An entry of the history with the looks of the present state.
 SessionState with_looks_of(SessionState entry, const SessionState& present);
 
-/// A state without what speaks of the words of its data.
+/// A state without the fields that refer to tokens of its data.
 SessionState without_words(SessionState state);
 
 /// `state` with what differs between `from` and `to` changed in the same way, but for what `from` and `to`

@@ -19,7 +19,7 @@ struct TypedText {
   }
 };
 
-/// A change of what is looked at, or of what is around it.
+/// A change of the current head, its layer, or all layers.
 Intervention targeted(const TypedText& typed, TextTarget target, std::string kind);
 
 /// The change of the same kind at the same place; null where there is none.
@@ -113,7 +113,7 @@ DataSet make_text_data(const std::string& id);
 struct StartingText {
   const char* name;
   std::string text;
-  std::vector<Index> facts;  // the tokens of what is stored in it, where it has such
+  std::vector<Index> facts;  // the tokens of the facts in it, if any
 };
 std::span<const StartingText> starting_texts();
 

@@ -3,13 +3,13 @@
 #include "app/session/memory_questions.h"
 #include "core/proof/precision_lens.h"
 
-// What Verify asks for, always of the foundation without a fault (without_fault): which fault is in does not
-// change what others come to.
+// The questions of Verify, always about the foundation without a fault (without_fault), so that answers about
+// other faults do not depend on the injected one.
 
 namespace palimpsest {
 
-/// How far a form is from the f64 recurrence at every word: in f64 as the device computes it, else looked at
-/// through an arithmetic (core/proof/precision_lens.h). Seen::message says why there is none.
+/// The difference of a form from the f64 recurrence at every token: in f64 as the device computes it, else in
+/// a simulated arithmetic (core/proof/precision_lens.h). Seen::message says why there is none.
 struct ProofLine {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
@@ -20,14 +20,14 @@ struct ProofLine {
   Found<Seen> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// What a fault does to a form here.
+/// The effect of a fault on a form here.
 struct FaultFigures {
   std::string without = {};         // why the form cannot have it, or that it changes no number; mostly empty
   std::string message = {};         // why an equation cannot be carried out; mostly empty
   Judgement judgement = {};         // as verify() judges it
   std::vector<double> errors = {};  // [T] of the outputs
-  Index first_wrong = -1;           // the first token whose output is beyond what is allowed; -1: none
-  std::optional<Departure> departure = {};  // the first step that is off
+  Index first_wrong = -1;           // the first token whose output exceeds the tolerance; -1: none
+  std::optional<Departure> departure = {};  // the first step that differs
 
   bool noticed() const { return !message.empty() || !judgement.passed(); }
 };
@@ -66,7 +66,7 @@ struct WrongHere {
   Found<std::optional<WrongPlace>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// A fragile form on the words that are open, with arrays on which it breaks, or need not.
+/// A fragile form on the open text, with arrays on which it breaks, or on which it need not.
 struct FragileFigures {
   const Variant* variant = nullptr;  // the rule that it is shown in: the present one where that has its like
   Form form = Form::chunkwise;
@@ -89,7 +89,7 @@ struct FragileHere {
   Found<FragileFigures> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// How many digits every form loses by adding up.
+/// How many digits every form loses in sums.
 struct DigitsHere {
   Weak<Foundation> of = {};
   auto operator<=>(const DigitsHere&) const = default;

@@ -13,7 +13,7 @@ namespace palimpsest {
 
 namespace {
 
-/// The brackets in a piece of LaTeX whose partners are in other pieces.
+/// The unmatched brackets in a piece of LaTeX.
 std::vector<std::size_t> open_brackets(const std::string& piece) {
   std::vector<std::size_t> opened;
   std::vector<std::size_t> alone;
@@ -80,7 +80,7 @@ struct BoxBuilder {
     return row({{.kind = Box::Kind::bracket}, std::move(inner), {.kind = Box::Kind::bracket, .right = true}});
   }
 
-  /// How tightly the pictures of an expression hold together, as in its formula.
+  /// The precedence of an expression in its formula.
   static Precedence binding(const Expression& expression) {
     switch (expression.kind()) {
       case Expression::Kind::sum:
@@ -100,7 +100,7 @@ struct BoxBuilder {
     }
   }
 
-  /// A piece of something that binds its pieces as tightly as `needed`: in brackets if it is looser.
+  /// A subexpression, in brackets if its precedence is lower than `needed`.
   Box part(const Expression& expression, bool transposed, Precedence needed) {
     Box box = build(expression, transposed);
     return binding(expression) < needed ? in_brackets(std::move(box)) : box;
@@ -154,13 +154,13 @@ struct BoxBuilder {
     add_glyph(piece.size());
   }
 
-  /// The pieces of a function's LaTeX with pictures where its arguments stand. Arguments that the formula
-  /// does not write, such as where a mask begins, have no place in it and no picture.
+  /// The pieces of a function's LaTeX with pictures in place of its arguments. Arguments that the formula
+  /// does not contain, such as the begin of a mask, have no picture.
   Box function(const Expression& expression, bool transposed) {
     const Function& definition = find_function(expression.name());
     std::vector<std::string> names;
     for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(fmt::format("@{}@", i));
-    // "\left(" and "\right)" tear a formula that is cut in pieces: plain brackets instead.
+    // "\left(" and "\right)" cannot be in different pieces: use plain brackets.
     std::string rest = with_plain_brackets(definition.latex(names));
     Box box{.kind = Box::Kind::row};
     while (true) {

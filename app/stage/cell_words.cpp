@@ -81,7 +81,7 @@ std::optional<CellFocus> largest_cell(const Phase& phase, const Block& block, Fo
     }
     return largest;
   };
-  // One is paper; 0 may be what a triangle leaves out.
+  // 1 is blank; 0 may be outside of a triangle.
   const auto faded = [](double factor) { return factor > 0 ? 1 - factor : 0; };
   if (holds_decays(made, values)) {
     if (const auto cell = find(faded)) return cell;

@@ -1,4 +1,4 @@
-// A picture: the colours of its cells, what is not there yet, its numbers, and what is framed in it.
+// A picture: the colours of its cells, missing values, numbers, and frames.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ constexpr float mark_side = 20;
 constexpr float mark_inset = 4;
 constexpr float least_picture = 56;  // in smaller ones the mark would hide too much
 
-// The numbers themselves are written once and kept while nothing that they depend on changes.
+// The texts of numbers are cached while nothing that they depend on changes.
 
 /// A way to write the numbers of a picture.
 struct NumberWriting {
@@ -62,20 +62,20 @@ struct CellNumbers {
   std::vector<CellNumber> numbers;
 };
 
-/// Whether `value` is no number but what a mask takes out.
+/// Whether `value` is masked.
 bool is_masked(const Symbol& symbol, double value) {
   return symbol.role == Role::plain && value == -std::numeric_limits<double>::infinity();
 }
 
-/// From which diagonal on nothing counts: 0 of stril(..), 1 of tril(..), beyond all columns of others.
+/// The first diagonal that is empty: 0 for stril(..), 1 for tril(..), beyond all columns for others.
 Index first_empty_diagonal(const Matrix<double>& values) {
   if (values.rows() != values.cols() || values.rows() < 2) return values.cols();
   if (Matrix<double>(values.triangularView<Eigen::Upper>()).isZero(0)) return 0;
   return Matrix<double>(values.triangularView<Eigen::StrictlyUpper>()).isZero(0) ? 1 : values.cols();
 }
 
-/// The most exact way in which all numbers fit into cells of this size; none if there is none. One decimal is
-/// better than nothing only where there are few cells, and none is that would write all of them as 0.
+/// The most exact writing with which all numbers fit into cells of this size; nothing if there is none. One
+/// decimal is accepted only for few cells, and never if it would write all of them as 0.
 std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbol,
                                          const Matrix<double>& values, ImVec2 cell) {
   const bool are_few = std::max(picture.rows, picture.columns) <= few_cells;
@@ -145,7 +145,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
   }
 }
 
-/// The numbers in the cells, where they have room. `finished`: as StageView::finished_rows().
+/// The numbers in the cells, if they fit. `finished`: as StageView::finished_rows().
 void draw_cell_numbers(const Box& picture, const Rectangle& where, Index finished, const StageScene& scene) {
   if (where.width() < px(least_number_cell) * static_cast<float>(picture.columns)) return;
   const Matrix<double>& values = scene.record.at(picture.tensor);
@@ -299,19 +299,19 @@ struct CellsPainter {
                 drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1), is_operand);
   }
 
-  /// The row, or column, of the word at the cursor.
+  /// The row, or column, of the token at the cursor.
   void frame_token() const {
     const Index row = scene.view.token - picture.first_row_token;
     if (picture.first_row_token >= 0 && row >= 0 && row < picture.rows)
       frame_drawn({row, 0}, {row, picture.columns - 1}, false);
     const Index column = scene.view.token - picture.first_column_token;
-    // Where rows are words too, the row says enough.
+    // If rows are tokens, too, the row is enough.
     if (picture.first_row_token < 0 && picture.first_column_token >= 0 && column >= 0 &&
         column < picture.columns)
       frame_drawn({0, column}, {picture.rows - 1, column}, false);
   }
 
-  /// Around the cells, not on them, and never so small that it hides what it frames; dashed around operands.
+  /// A frame around cells, not on them, and large enough not to hide them; dashed around operands.
   void frame_drawn(const Cell& from, const Cell& to, bool is_operand) const {
     const Rectangle cells = {place_of(from).minimum, place_of(to).maximum};
     const ImVec2 lacking = upper_of(ImVec2(px(least_frame), px(least_frame)) - cells.size(), {px(4), px(4)});

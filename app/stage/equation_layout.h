@@ -5,18 +5,18 @@
 
 namespace palimpsest {
 
-inline constexpr float row_of_words = 12;  // the height of a row beside which its word stands,
-inline constexpr float word_gap = 8;       // the distance between both,
+inline constexpr float row_of_words = 12;  // least height of a row with a label
+inline constexpr float word_gap = 8;       // between a row and its label
 inline constexpr float widest_row_word = 68;
 inline constexpr float caption_height = 20;  // below a picture
-inline constexpr Index few = 8;              // cells: of so many a side is short
+inline constexpr Index few = 8;              // most cells of a short side
 
-/// Whether the rows of a picture so high are high enough for a word beside each; and how wide the words are,
-/// of all rows or of the present one. 0 where there are none.
+/// Whether the rows of a picture of this height are high enough for labels; and the width of the labels, of
+/// all rows or of the current one, 0 if there are none. In screen pixels.
 bool has_row_words(const Box& picture, float height, const Ruler& ruler);
 float row_words_width(const Box& picture, bool all, const Ruler& ruler);
 
-/// How long the sides of pictures are, in design pixels.
+/// The lengths of the sides of pictures, in design pixels.
 struct SideLook {
   float growth = 0.45F;      // with the number of cells: long sides leave room to short ones
   float thin = 12;           // the side of a vector,
@@ -29,8 +29,8 @@ struct SideLook {
   float gap = 10;            // between the parts of a row
 };
 
-/// How large the pictures of an equation are: `unit` is the length that grows with the room, `squeeze`
-/// shrinks all the rest where even the smallest pictures need more than there is.
+/// The sizes of the pictures of an equation: `unit` is a length that grows with the room; `squeeze` shrinks
+/// everything else if even the smallest pictures do not fit.
 struct PictureSizes {
   float scale = 1;            // screen pixels of a design pixel
   float largest_number = 28;  // in design pixels
@@ -68,9 +68,9 @@ struct BoxExtent {
   float letters_squeeze = -1;
   FormulaSize letters = {};    // a glyph, a symbol
   float widest_word = -1;      // beside the rows of a picture
-  float present_word = -1;     // of them, that of the word at the cursor
-  float words = 0;             // picture: what they take; 0 where there are none
-  bool has_row_words = false;  // rows are high enough for all of them; else there is the present one's
+  float present_word = -1;     // the label of the token at the cursor
+  float words = 0;             // picture: width of the labels; 0: none
+  bool has_row_words = false;  // all rows have labels; else only the current one
   float grown_columns = 0;     // the number of cells, as sides grow with it
   float grown_rows = 0;
 };
@@ -78,14 +78,14 @@ struct BoxExtent {
 /// What is told of a box: its left end, and the height of its axis.
 using VisitBox = std::function<void(const Box& box, const BoxExtent& extent, float x, float axis)>;
 
-/// Where the boxes of an equation lie. Sides with the same number of cells have the same length in all
-/// pictures of the equation.
+/// The layout of an equation's boxes, in screen pixels. Sides with the same number of cells have the same
+/// length in all pictures of the equation.
 class EquationLayout {
  public:
   /// Both must outlive it.
   EquationLayout(const Box& box, const Ruler& ruler, const SideLook& look = {});
 
-  /// The extent of the smallest pictures that can still be read: no wider than `width` if there are such.
+  /// The extent with the smallest legible pictures, no wider than `width` if possible.
   ImVec2 least(float width);
 
   /// Chooses the largest pictures with which everything fits into `available` pixels and returns the extent.
@@ -96,13 +96,13 @@ class EquationLayout {
   /// them.
   void visit(ImVec2 position, const VisitBox& visit) const;
 
-  /// How many rows the picture has that has most of those beside which words stand; 0 where none has any.
+  /// The largest number of rows of a picture with row labels; 0 if there is none.
   Index rows_with_words() const { return rows_with_words_; }
 
-  /// The unit from which all rows have their words.
+  /// The least unit at which all rows have labels.
   float unit_of_words() const;
 
-  /// The height of a row beside which a word stands.
+  /// The height of a row with a label.
   float row_height() const;
 
   float unit() const { return sizes_.unit; }
@@ -119,23 +119,23 @@ class EquationLayout {
   Index rows_with_words_ = 0;
 };
 
-/// "result = operands" with its operands on two lines, broken where both are short and few brackets are open;
-/// without parts where there is no such place.
+/// "result = operands" with its operands on two lines, broken where both lines are short and few brackets are
+/// open; without parts if there is no such place.
 Box broken(const Box& equation);
 
-/// An equation on one line or on two, with wider or narrower pictures: so that words stand beside its rows,
-/// or as nearly so as possible.
+/// An equation on one line or on two, with wider or narrower pictures, so that its rows are as close as
+/// possible to having labels.
 class BreakingEquation {
  public:
   /// Both boxes and the ruler must outlive it. `broken`: without parts, it stays on one line.
   BreakingEquation(const Box& whole, const Box& broken, const Ruler& ruler);
 
-  /// As of EquationLayout, of the best of all.
+  /// As in EquationLayout, for the best of all layouts.
   ImVec2 least(float width);
   ImVec2 fit(ImVec2 available, float largest_unit = std::numeric_limits<float>::infinity());
   float unit() const { return chosen().unit(); }
 
-  /// How high it is once words stand beside all rows that have some, or is at most in this width.
+  /// The height at which all rows have labels, or the largest height in this width.
   float height_with_words(float width);
 
   /// What the last fit() chose.

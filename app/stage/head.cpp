@@ -30,7 +30,7 @@ std::string clipped_share(double share) {
   return share < 0.001 ? "<0.1 %" : fmt::format("{:.2g} %", 100 * share);
 }
 
-/// The colours of a scale from one end to the other; of decay factors, up to paper.
+/// The colours of a scale from one end to the other; for decay factors, up to blank.
 const Matrix<double>& colour_ramp(bool is_fading) {
   constexpr Index cells = 64;
   const auto up_to = [](double end) { return Matrix<double>(Eigen::RowVectorXd::LinSpaced(cells, -1, end)); };
@@ -42,7 +42,7 @@ const Matrix<double>& colour_ramp(bool is_fading) {
 /// What there is to say of a scale.
 struct ScaleWords {
   Symbol symbol = {};
-  bool is_fading = false;  // of decay factors: one is paper, and there is nothing above it
+  bool is_fading = false;  // of decay factors: 1 is blank, and the end of the scale
   std::string less = {};
   std::string more = {};
   std::string scale = {};    // whose it is, where it is not that of a kind

@@ -17,15 +17,15 @@ struct HeadFormulas {
 /// Those of `view`, the part of the step lit.
 HeadFormulas head_formulas(const StageView& view, const Symbols& symbols);
 
-/// As many formulas around the present one as have room beside each other; it is as high as the highest of
-/// all, so that what is below stays where it is. `size`: of the letters, in design pixels.
+/// As many formulas around the current one as fit side by side, as high as the highest of all, so that
+/// nothing below moves. `size`: of the letters, in design pixels.
 scene::Node formulas_around(const HeadFormulas& formulas, float size);
 
-/// The present one alone and whole, in room for any of them.
+/// The current formula alone and uncut, in room for any of them.
 scene::Node present_formula(const HeadFormulas& formulas, float size);
 
-/// What the colours mean for the tensor that is pointed at, or made by this step: as much as has room, but
-/// some of it in any case. `shared`: tensors of one kind have one scale.
+/// The colour scale of the tensor that is pointed at, or made by this step, with as much text as fits.
+/// `shared`: tensors of one kind have one scale.
 scene::Node colour_legend(const StageScene& scene, bool shared);
 
 }  // namespace palimpsest

@@ -1,4 +1,4 @@
-// The step at the cursor by itself, large.
+// The step at the cursor, enlarged.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ constexpr double flat_from = 0.68;       // where singular values end (core/numb
 constexpr double flat_to = 1.14;
 constexpr Index most_products = 1 << 18;  // entries of scaled rows: of more they are not drawn
 
-/// What stands inside a recorded subexpression.
+/// The expression inside a recorded subexpression.
 const Expression& unwrapped(const Expression& expression) {
   return expression.kind() == Kind::named ? unwrapped(expression.arguments()[0]) : expression;
 }
@@ -157,7 +157,7 @@ struct HeroBuilder {
     return unicode(latex(unwrapped(expression), symbols, {}));
   }
 
-  /// Up to which size numbers of an expression are rounding.
+  /// Numbers of an expression up to this magnitude are rounding.
   double dust(const Expression& expression) const {
     const Expression& inner = unwrapped(expression);
     const Operation* const maker = inner.kind() == Kind::tensor ? maker_of(phase, inner.name()) : nullptr;
@@ -182,7 +182,7 @@ struct HeroBuilder {
     return told(picture(expression), expression, std::move(sign));
   }
 
-  /// What is made for the eye: whose cells it shows, and in whose colours.
+  /// Notes for a tensor that is made for a picture only, whose cells and colour scale it has.
   void stand_for(const std::string& made, const std::string& tensor) {
     hero.stands_for[made] = hero.scale_of[made] = tensor;
   }
@@ -346,7 +346,7 @@ struct HeroBuilder {
     return true;
   }
 
-  /// The picture of factors between 0 and 1: where all is kept stands blank paper.
+  /// The picture of factors between 0 and 1; 1 is blank.
   Plate factors_plate(Box picture, const Expression& factors, std::string sign) {
     const std::string tensor = picture.tensor;
     Plate plate{.picture = std::move(picture),
@@ -363,7 +363,7 @@ struct HeroBuilder {
     return plate;
   }
 
-  /// The steps around a bend in a network of two layers, from what it is given to what it answers.
+  /// The steps around the nonlinearity of a network with two layers, from its input to its output.
   struct Layers {
     const Operation* input = nullptr;   // z = W^T x + b
     const Operation* hidden = nullptr;  // h = gelu(z)
@@ -395,7 +395,7 @@ struct HeroBuilder {
     return std::nullopt;
   }
 
-  /// A memory that is a network: what it is given, its hidden units and its answer, standing side by side.
+  /// A memory that is a network: its input, hidden units and output as columns side by side.
   bool in_network(const Operation& operation) {
     const auto layers = layers_around(operation);
     if (!layers) return false;
@@ -407,7 +407,7 @@ struct HeroBuilder {
     const auto add = [&](const Expression& units) {
       Plate& plate = hero.plates.emplace_back(told(along(units, false), units, ""));
       const Operation* maker = maker_of(phase, plate.picture.tensor);
-      if (maker && maker > &operation) plate.number.clear();  // it is to come
+      if (maker && maker > &operation) plate.number.clear();  // not computed yet
     };
     add(first.numbers);
     add(tensor(layers->hidden->equation.result));
@@ -511,7 +511,7 @@ struct HeroBuilder {
     return true;
   }
 
-  /// Singular values over the steps that flatten them: a line each.
+  /// Singular values over the Newton–Schulz steps: a line each.
   bool flattened(const Operation& operation) {
     const Expression& values = unwrapped(operation.equation.expression);
     if (values.kind() != Kind::function || values.name() != "spectra") return false;
@@ -526,7 +526,7 @@ struct HeroBuilder {
     return true;
   }
 
-  /// Beside a step of those that flatten singular values: what these are by now.
+  /// Beside a Newton–Schulz step: the singular values so far.
   void add_flattening(const Operation& operation) {
     if (hero.kind != Hero::Kind::plates || !hero.charts.empty()) return;
     for (const Operation& other : phase.operations) {
@@ -558,7 +558,7 @@ struct HeroBuilder {
     }
   }
 
-  /// A symmetric system, and how one comes to its solution step by step.
+  /// A symmetric system, and the iterations of its solution.
   bool solved(const Operation& operation) {
     const Expression& solve = unwrapped(operation.equation.expression);
     if (solve.kind() != Kind::function || solve.name() != "solve_symmetric") return false;

@@ -10,19 +10,19 @@ inline constexpr float unbounded = std::numeric_limits<float>::infinity();
 
 struct StageScene;
 
-/// What the drawings of a layout look at in the present frame: the layout is kept, what is pointed at is not.
+/// The scene of the current frame for the drawings of a layout, which is cached over frames.
 struct StageFrame {
   StageScene* scene = nullptr;
 };
 
-/// How words and formulas are put at a point, and which of their own points lies there: 0, 0 is their upper
-/// left corner, 1, 1 the lower right one.
+/// How words and formulas are placed at a point: `own` is their own point that is placed there; 0, 0 is their
+/// upper left corner, 1, 1 the lower right one.
 struct PieceLook {
   style::Text text = style::Text::caption;  // of words
   float size = 15;                          // of the letters of a formula, in design pixels
   scene::Ink ink = scene::dim_ink;
   ImVec2 own = {0, 0};
-  float room = unbounded;     // where words are cut (none stand where there is hardly any), letters smaller
+  float room = unbounded;     // width beyond which words are cut (or omitted) and formulas get smaller
   bool is_row = false;        // beside a row, which may be no higher than row_of_words
   std::string enlarges = {};  // the tensor whose picture they name; empty: none
 };
@@ -54,8 +54,7 @@ class Placing {
   void words(const std::string& words, ImVec2 at, const PieceLook& look = {});
   void formula(const std::string& latex, ImVec2 at, const PieceLook& look = {});
 
-  /// A picture, or a number. One that is but to be recognised has no numbers, and the pointer does not read
-  /// its cells.
+  /// A picture, or a number. A thumbnail has no numbers, and its cells have no tooltips.
   void picture(const Box& picture, ImVec2 at, ImVec2 size, bool is_thumbnail = false);
 
   /// The words beside its rows, which end at `right`, no wider than `room`: of all rows, or of the present
@@ -69,7 +68,7 @@ class Placing {
   void link(const std::string& words, ImVec2 at, bool ends_there, const std::string& where, Index operation,
             const std::string& title);
 
-  /// What is drawn by itself: a piece among others, with its words; or what lies over or under them.
+  /// A custom drawing: a piece with its words, or something over or under the pieces.
   using Draw = std::function<void(const Rectangle& where, StageScene& scene)>;
   void piece(const std::string& words, ImVec2 at, ImVec2 size, Draw draw);
   scene::Node drawn(ImVec2 size, Draw draw) const;
@@ -93,8 +92,8 @@ class Placing {
   scene::Spots spots_;
 };
 
-/// Lays `view` out in a room, as nodes whose places count from its upper left corner. A function of its
-/// arguments, which must outlive the result.
+/// Lays `view` out in a room of this size (screen pixels), as nodes with places relative to its upper left
+/// corner. A pure function of its arguments, which must outlive the result.
 scene::Node lay_out(const StageView& view, ImVec2 room, const Ruler& ruler, StageFrame& frame);
 
 // One file each: the step of one token, and lines of a chunk or of the whole sequence.
@@ -104,7 +103,7 @@ void lay_out_lines(Placing& placing, ImVec2 room);
 // Of one token: the present step.
 void lay_out_hero(Placing& placing, const Hero& hero, ImVec2 origin, ImVec2 room);
 
-// A solve row by row, and the height that it would like to have.
+// A solve row by row, and its preferred height.
 void lay_out_substitution(Placing& placing, const SubstitutionView& view, ImVec2 origin, ImVec2 room);
 float natural_height(const SubstitutionView& view, const Ruler& ruler);
 
@@ -114,8 +113,8 @@ struct LinesInSight {
   std::size_t last = 0;
 };
 
-/// The widest window around line `present` whose other lines need no more than `room` together. What follows
-/// comes before what is done.
+/// The widest window around line `present` whose other lines need no more than `room` together. Later lines
+/// have priority over earlier ones.
 LinesInSight window_around(std::size_t present, const std::vector<float>& needed, float room);
 
 }  // namespace palimpsest

@@ -5,9 +5,9 @@
 namespace palimpsest {
 
 /// The magnitude with the strongest colour for tensors of one kind, so that a colour means the same at every
-/// token: what all but a few of its numbers in the sequence stay below (a lone outlier must not turn the rest
-/// into blank paper). 0 where a kind has no scale of its own, and for a memory that runs away: then each
-/// picture takes its largest number.
+/// token: a bound of all but a few of its numbers in the sequence, as an outlier must not leave the rest
+/// blank. 0 if a kind has no common scale, and for a memory that diverges: then each picture uses its largest
+/// number.
 double kind_range(const Computation& computation, Role role);
 
 /// The magnitude with the strongest colour.
@@ -32,17 +32,17 @@ class ColourRanges {
 
   ColourRange of(const std::string& tensor);
 
-  /// What part of the numbers of `tensor` lies beyond the ends of its scale.
+  /// The share of the entries of `tensor` that are clipped.
   double beyond(const std::string& tensor);
 
-  /// Up to which size numbers of `tensor` are rounding: they are told as 0.
+  /// Numbers of `tensor` up to this magnitude are rounding, and shown as 0.
   double dust(const std::string& tensor) const;
 
   /// From now on `tensor` has the colours of `other`.
   void follow(const std::string& tensor, const std::string& other) { followed_[tensor] = other; }
 
-  /// From now on `tensor`, which stands beside nothing but what it is made of, has a scale of its own if that
-  /// of its kind leaves all but a twentieth of it next to the paper.
+  /// From now on `tensor`, which is shown only with its own operands, has its own scale if that of its kind
+  /// leaves 95 % of it nearly blank.
   void stand_alone(const std::string& tensor);
 
   /// From now on `tensors`, which are added up, have one scale of their own, which nearly all of their
@@ -76,10 +76,9 @@ bool holds_decays(const std::string& tensor, const Matrix<double>& values);
 /// Whether fading_cells() colours it: it holds decay factors, and is not too large for that.
 bool shows_fading(const std::string& tensor, const Matrix<double>& values);
 
-/// What the cells of decay factors are coloured as on a scale from -1 to 1: one is paper, 0 the end of the
-/// scale, and what a triangle leaves out is -inf, which is hatched. Null where `tensor` holds no such
-/// factors: by its name, and only while all its numbers are from 0 to 1. Kept for `key` while `version`
-/// stays.
+/// The colour values of decay factors, from -1 to 1: a factor 1 is blank, 0 is the end of the scale, and
+/// entries outside a triangle are -inf, which is hatched. Null if `tensor` is not named as decay factors, or
+/// has numbers outside 0 to 1. Cached for `key` while `version` stays.
 const Matrix<double>* fading_cells(std::string_view key, const std::string& tensor,
                                    const Matrix<double>& values, std::uint64_t version);
 

@@ -34,7 +34,7 @@ constexpr float factor_gap = 4;  // between a factor and its symbol
 constexpr float number_of_strip = 66;
 constexpr float symbol_letters = 15;
 constexpr float sign_letters = 20;
-// Numbers are words: a formula for each would be read and painted at every step.
+// Numbers are texts: a formula for each would be laid out and painted at every step.
 constexpr style::Text factor_text = style::Text::number_small;
 
 struct SubstitutionLayout {
@@ -99,8 +99,8 @@ struct SubstitutionLayout {
                 from);
   }
 
-  /// The strips that must stand and the longest of the others, in their order; where some are left out, a
-  /// line says so.
+  /// The required strips and those of largest norm among the others, in order; a line says how many are left
+  /// out.
   std::vector<std::size_t> strongest(std::size_t most) const {
     std::vector<std::size_t> order(view.strips.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -76,7 +76,7 @@ std::vector<StageFormula> rule_of(const Phase& phase, const Operation& present) 
   return rule;
 }
 
-/// The rows that are there of what the operation at the cursor and those after it make.
+/// The number of computed rows in the results of the operation at the cursor and later ones.
 std::map<std::string, Index, std::less<>> rows_there(const Phase& phase, const Cursor& cursor) {
   std::map<std::string, Index, std::less<>> rows;
   for (std::size_t i = 0; i < phase.operations.size(); ++i) {
@@ -159,8 +159,8 @@ class TokenNames {
     return axes.rows.first_token && !axes.columns.first_token;
   }
 
-  /// Turned, a few words would stand beside each other as tall narrow columns: draws them as rows, and with
-  /// them the vectors that they are multiplied by.
+  /// Transposed, few tokens would be tall narrow columns: draws them as rows, with the vectors that they are
+  /// multiplied by.
   void lay_down(Box& box) const {
     const auto lay = [](Box& picture) {
       picture.transposed = false;
@@ -180,8 +180,8 @@ class TokenNames {
     }
   }
 
-  /// Words below the last strip, if it has one number for each word: first the present one, then where that
-  /// is largest. What is made of it may be one number.
+  /// Labels below the last strip, if it has one number for each token: first the current one, then the
+  /// largest. Its result may be one number.
   void name_columns(Hero& hero) const {
     const auto strip = std::ranges::find_if(hero.plates.rbegin(), hero.plates.rend(), [](const Plate& plate) {
       return plate.picture.kind == Box::Kind::picture;
@@ -209,7 +209,7 @@ class TokenNames {
   const std::vector<std::string>& labels_;
 };
 
-/// How far the present word's row of an output is from what the recurrence gives for it.
+/// The difference of the current token's row of an output from the recurrence.
 std::string recurrence_words(const Block& block, const Operation& operation, Index token,
                              const Record& record, const std::string& quoted, const Record* recurrence) {
   if (!recurrence || operation.purpose != Purpose::output || operation.equation.result != "O") return {};

@@ -47,9 +47,9 @@ struct HeroLinks {
 struct Hero {
   enum class Kind {
     plates,   // side by side
-    network,  // layers of units, standing, with what they send each other
+    network,  // layers of units as columns, with links between them
     strips,   // flat vectors, one below the other
-    equation  // what neither suits: result = expression
+    equation  // all others: result = expression
   };
 
   Kind kind = Kind::plates;
@@ -85,12 +85,12 @@ struct SubstitutionStrip {
   std::string factor = {};  // "− 0.27"
   std::string latex = {};   // "u_5"
   Box picture = {};
-  std::string number = {};  // its length, or a difference
-  double length = 0;
-  bool must_stand = false;  // in sight wherever there is room at all
+  std::string number = {};  // its norm, or a difference
+  double length = 0;        // its norm
+  bool must_stand = false;  // shown whenever there is room at all
 };
 
-/// (I + N) U = R as what it is: row after row, each a sum.
+/// (I + N) U = R, solved row by row, each row as a sum.
 struct SubstitutionView {
   Box overlap = {};                            // N
   Box solved = {};                             // U
@@ -104,8 +104,8 @@ struct SubstitutionView {
   std::vector<std::string> one_scale = {};
 };
 
-/// That of the step at `cursor`; none where it is no such solve. `recurrence`: the record of the word at the
-/// cursor in the recurrent form, where it is known.
+/// The substitution of the step at `cursor`; nothing if it is no such solve. `recurrence`: the record of the
+/// token at the cursor in the recurrent form, if it is known.
 std::optional<SubstitutionView> substitution_view(const Trace& trace, const Phase& phase,
                                                   const Record& record, const Cursor& cursor,
                                                   const std::vector<std::string>& labels,
@@ -155,7 +155,7 @@ struct StageView {
   std::string lit = {};                               // the tensor that the step makes
   std::map<std::string, Index, std::less<>> waiting = {};  // rows that are there of what is not complete
 
-  /// How many rows of `tensor` are there: 0 it waits, -1 all of them.
+  /// How many rows of `tensor` are computed; -1: all.
   Index finished_rows(const std::string& tensor) const;
 
   /// Whose cells a picture shows: `tensor` itself, unless it is made for the picture alone.

@@ -26,14 +26,14 @@ constexpr float narrow_window = 960;
 
 constexpr float room_for_words = 64;  // design pixels; what is lower has one line
 
-/// Whether any of these stands for all: .npy files of one folder.
+/// Whether all are .npy files of one folder, so that one of them is enough.
 bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
   return !paths.empty() && std::ranges::all_of(paths, [&](const std::filesystem::path& path) {
     return path.extension() == ".npy" && path.parent_path() == paths.front().parent_path();
   });
 }
 
-// Ends what was begun and pops what was pushed since `before`, without Dear ImGui's complaints about it.
+// Ends what was begun and pops what was pushed since `before`, without Dear ImGui's error messages.
 void put_back(const ImGuiErrorRecoveryState& before) {
   ImGuiIO& io = ImGui::GetIO();
   const std::array complaints = {&io.ConfigErrorRecoveryEnableAssert, &io.ConfigErrorRecoveryEnableDebugLog,
@@ -419,7 +419,7 @@ void Application::draw_part(const char* title, const std::function<void()>& draw
   draw_problem(title, problem);
 }
 
-/// The number that is explained while nobody points at one.
+/// Finds the number that is explained while the pointer is on none.
 void Application::find_usual_focus() {
   usual_.reset();
   usual_is_turned_ = view.state_value_by_key;

@@ -19,8 +19,8 @@ struct ToSave {
   std::function<std::string()> text = {};  // null: the present place
 };
 
-/// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows
-/// nothing of windows.
+/// The user interface: one session, its panels, its keys. Draws one frame of Dear ImGui; independent of
+/// windows.
 class Application {
  public:
   /// `shown`: its workspaces, at least one. `known`: what can be done in it. `devices`: as Session takes
@@ -33,7 +33,7 @@ class Application {
   /// The workspace that is shown.
   const Workspace& workspace() const;
 
-  /// Goes to the first workspace where a saved place names one that there is not; session.message() says so.
+  /// If a saved place names an unknown workspace, goes to the first one; session.message() says so.
   void require_workspace();
 
   /// Shows the workspace `id`. Throws InputError if there is none.
@@ -43,7 +43,7 @@ class Application {
   Layout& panel_layout() { return layout_; }
   const Layout& panel_layout() const { return layout_; }
 
-  /// What a person can do here; leads to the workspaces too, if there are several.
+  /// All commands, including those that enter workspaces if there are several.
   std::span<const Command> commands() const { return commands_; }
 
   /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design
@@ -53,24 +53,23 @@ class Application {
   /// What could not be drawn in the last frame, and why; empty if all could.
   const std::string& undrawn() const { return undrawn_; }
 
-  /// Whether the next frame will look different although nobody does anything.
+  /// Whether the next frame will differ without any input.
   bool animating() const;
 
-  /// How long the story of a first start has been told, in seconds; without end where it is told at once.
+  /// The time since the story of a first start began, in seconds; infinite if it is shown at once.
   double telling() const;
 
   Session session;
   const ViewOptions& view = session.state().view;
 
-  /// Shows things another way, which is nothing to take back. A cell that a click holds stays the same
-  /// number.
+  /// Changes the view, which cannot be undone. A pinned cell remains the same number.
   void change_view(const std::function<void(ViewOptions&)>& edit);
 
-  /// What the mouse points at in this frame, on any panel; the other panels answer to it.
+  /// The cell under the pointer in this frame, on any panel; the other panels highlight it.
   std::optional<CellFocus> hovered;
   /// A cell that was clicked stays in focus until another click or Escape.
   std::optional<CellFocus> pinned;
-  /// The tensor that has the Stage to itself.
+  /// The tensor that fills the Stage.
   std::optional<std::string> enlarged;
   /// The cell that "why this number?" explains: hovered, else pinned, else the largest of what the present
   /// step makes.
@@ -110,8 +109,8 @@ class Application {
   std::string save_path;  // and what is typed in it
   bool show_places = false;
 
-  /// Opens the typed text that greets a newcomer, at a word that is written over another. Problems are left
-  /// in session.message().
+  /// Opens the typed text of a first start, at a token that overwrites a value. Problems are in
+  /// session.message().
   void open_first_text();
 
   /// Opens a saved place, a file of pinned ones or a report of `bench` (.json), or data. Returns whether it
@@ -129,7 +128,7 @@ class Application {
   /// Shows as much as it takes to see a panel of the workspace, and brings it to the front.
   void show_panel(const Panel& panel);
 
-  /// Whether what a story tells is hatched until it is asked for, at every token anew.
+  /// Whether the result of a story is hatched until the user asks for it, at every token again.
   bool hides_answers = false;
   bool hides_answer() const { return hides_answers && tells_story() && revealed_ != session.cursor(); }
   void reveal() { revealed_ = session.cursor(); }
@@ -157,7 +156,7 @@ class Application {
   /// What Verify has checked of everything; it goes on while one looks at something else.
   CheckedGrid checks;
 
-  /// Pins the present place, named by its word, rule and step.
+  /// Pins the current place, named by its token, rule and step.
   void pin_place();
 
   /// Goes to a pinned place. Problems are left in session.message().
@@ -180,7 +179,7 @@ class Application {
   void copy_state();
   void paste_state();
 
-  /// Good news said at the foot of the window; gone with the next key or click.
+  /// A success message at the foot of the window; the next key or click removes it.
   std::string notice;
 
   /// Why the last command could not be done, said at the foot of the window; gone with the next key or click.
@@ -189,7 +188,7 @@ class Application {
   /// Closes the program; set by the window.
   std::function<void()> quit = [] {};
 
-  /// Goes to a token as a person does who clicks on it: what plays stops.
+  /// Goes to a token as a click on it does: playing stops.
   void go_to(Index token);
 
   /// Steps and stops where nothing follows.
@@ -230,12 +229,11 @@ class Application {
   std::string remembered_;  // the data that remember_open_file() saw last
 };
 
-/// Calls `draw`, which draws a part of the window. Where it throws, Dear ImGui's windows and stacks are put
-/// back as they were, so that the rest can be drawn. Returns what happened in a person's words; empty: all is
-/// well.
+/// Calls `draw`, which draws a part of the window. If it throws, Dear ImGui's windows and stacks are
+/// restored, so that the rest can be drawn. Returns the error as a sentence; empty if there was none.
 std::string guarded(const std::function<void()>& draw);
 
-/// Covers what was drawn of the Dear ImGui window `title` by what happened there.
+/// Covers the content of the Dear ImGui window `title` with the error.
 void draw_problem(const char* title, const std::string& problem);
 
 }  // namespace palimpsest

@@ -43,7 +43,7 @@ bool is_letter(char byte) {
 
 constexpr int nowhere = 2;
 
-/// How well `word` is met: 0 where a word of `text` begins with it, 1 inside of one, else `nowhere`.
+/// The rank of a match: 0 if a word of `text` begins with `word`, 1 if it is inside of one, else `nowhere`.
 int distance(const std::string& text, const std::string& word) {
   int best = nowhere;
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {

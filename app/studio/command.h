@@ -15,7 +15,7 @@ namespace scene {
 struct Node;
 }
 
-/// Something a person can do: with its key, with a button, or by its words in the palette.
+/// A user action: by key, by button, or by its words in the palette.
 struct Command {
   std::string id;     // "form.parallel"
   std::string group;  // "Form"
@@ -46,20 +46,20 @@ std::string key_name(int chord);
 /// Performs the commands whose keys were pressed in this frame, unless a text field has the keyboard.
 void handle_keys(Application& application);
 
-/// A node that does what the command `id` does when it is clicked. It is disabled where the command cannot be
-/// done; its tip says why, or what it does and with which key.
+/// A node that performs the command `id` when it is clicked. It is disabled if the command is not available;
+/// its tooltip says why, or what the command does and its key.
 scene::Node with_command(Application& application, std::string_view id, scene::Node node);
 
-/// The words that somebody types, in small letters, to be looked for in texts.
+/// The typed words in lower case, for searching.
 std::vector<std::string> typed_words(std::string_view typed);
 
 /// Whether each of them occurs in `text`, in capitals or not.
 bool has_words(std::string_view text, std::span<const std::string> words);
 
-/// The commands of `tables` in which every word of `typed` occurs, in capitals or not. First come those where
-/// a word of group, words or id begins as typed, then those where it is inside of one, then those that have
-/// it in what is explained or in what they are found by as well; among these those of `recent` (ids, the last
-/// one first), then as they stand in the tables.
+/// The commands of `tables` that contain every word of `typed`, ignoring case. First those in which a word of
+/// group, words or id begins as typed, then those in which it is inside of one, then those that contain it in
+/// `explained` or `more`; within these first those of `recent` (ids, the last one first), then in table
+/// order.
 std::vector<const Command*> search(std::initializer_list<std::span<const Command>> tables,
                                    std::string_view typed, std::span<const std::string> recent);
 

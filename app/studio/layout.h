@@ -10,7 +10,7 @@
 
 namespace palimpsest {
 
-/// What is kept of where a person put the panels.
+/// The user's layout of the panels, as it is kept.
 struct OwnLayout {
   std::string text;                     // Dear ImGui's, of all windows
   std::vector<std::string> workspaces;  // whose panels somebody moved
@@ -26,15 +26,15 @@ struct FixedPanel {
   ImVec2 size;
 };
 
-/// Where the panels of the workspaces lie: as designed, whatever the window's size, until a person moves one
-/// or a separator; from then on where they were put. The titles of all panels of all workspaces differ.
+/// The places of the panels of the workspaces: as designed for any window size, until the user moves a panel
+/// or a separator; from then on as the user put them. The titles of all panels of all workspaces differ.
 class Layout {
  public:
   /// Fills the rest of the present Dear ImGui window with the panels of `shown`.
   void draw(const Workspace& shown);
 
-  /// Where those of `shown` lie that are fixed and fill a part of the screen as designed; the places of all
-  /// panels are kept meanwhile. Call it inside the window that draw() is called in.
+  /// The places of the panels `shown` if they are fixed, as designed for a part of the screen. The layout of
+  /// all panels is kept meanwhile. To be called inside the window in which draw() is called.
   std::vector<FixedPanel> fix(const Workspace& workspace, std::span<const Panel* const> shown,
                               ImVec2 position, ImVec2 size) const;
 

@@ -17,7 +17,7 @@ struct Panel {
   PanelPlace place;
   void (*draw)(Application&);  // inside its window
   const char* words;           // that lead to it in the palette, beside those of its title
-  // Whether it has anything to show now; others get its room while it has not. Null: always.
+  // Whether it has anything to show now; otherwise other panels get its room. Null: always.
   bool (*has_something)(const Application&) = nullptr;
   Level least = Level::work;  // the levels that it is shown at
   Level most = Level::all;

@@ -14,14 +14,14 @@ struct Adjusted {
   std::string name = {};    // of what is adjusted
   std::string symbol = {};  // LaTeX
   std::string words = {};
-  std::string few = {};  // where there is no room for the words; empty: none
+  std::string few = {};  // shown if `words` do not fit; may be empty
   double value = 0;
   style::SliderLook look = {};
   std::string shown = {};      // in place of the number
-  std::string few_shown = {};  // the same where there is no room
+  std::string few_shown = {};  // a shorter form of it
 };
 
-/// The slider with as many words as there is room for; `set` is told the number.
+/// The slider with the longest text that fits; `set` is called with the new number.
 Node slider_of(const Adjusted& adjusted, const std::function<void(double)>& set,
                const std::string& tip = {}) {
   const auto with = [&](const std::string& words, const std::string& shown, Fit fit) {
@@ -35,7 +35,7 @@ Node slider_of(const Adjusted& adjusted, const std::function<void(double)>& set,
                                  with(adjusted.few, adjusted.few_shown, Fit::shorten)});
 }
 
-/// A slider for the one edit of a kind.
+/// A slider for the edit of kind `adjusted.name`.
 Node adjustment(Application& application, Adjusted adjusted, const std::string& tip = {}) {
   return slider_of(
       adjusted,
@@ -45,8 +45,7 @@ Node adjustment(Application& application, Adjusted adjusted, const std::string& 
       tip);
 }
 
-/// The same for a factor on what was learned, shown as "learned × 1.00", or only the factor where there is no
-/// room.
+/// The same for a factor on a learned value, shown as "learned × 1.00", or as the factor alone.
 Node factor(Application& application, Adjusted adjusted, const std::string& tip = {}) {
   adjusted.value = slider_value(application.session.state().edits, adjusted.name);
   adjusted.few_shown = fmt::format("× {}", fixed_number(adjusted.value, 2));
@@ -110,14 +109,14 @@ Node key_norm(Application& application) {
                               .look = {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}});
 }
 
-/// "learning rate" of "learning rate for 1/2 |S^T k - v|^2": as much as a slider has room for.
+/// "learning rate" of "learning rate for 1/2 |S^T k - v|^2", short enough for a slider.
 std::string_view beginning(std::string_view meaning) {
   for (const std::string_view further : {";", ":", " (", " for "})
     meaning = meaning.substr(0, meaning.find(further));
   return meaning;
 }
 
-/// A word for the slider of `name` where the beginning of what it means has no room; empty: there is none.
+/// A short text for the slider of `name` if the start of its meaning does not fit; empty: there is none.
 std::string few_words(std::string_view name) {
   static constexpr std::pair<std::string_view, const char*> words[] = {
       {"gamma", "decay"},       {"slope", "slope"},      {"mu", "value decay"},   {"forget", "forget"},
@@ -129,7 +128,7 @@ std::string few_words(std::string_view name) {
   return {};
 }
 
-/// How a parameter is written in the formulas.
+/// The LaTeX symbol of a parameter.
 std::string parameter_symbol(const Trace* trace, const std::string& name) {
   static constexpr std::pair<const char*, const char*> known[] = {{"gamma", "\\gamma"},
                                                                   {"eps", "\\epsilon"},
@@ -150,7 +149,7 @@ Role parameter_role(const std::string& name) {
   return name == "eta" || name == "theta" ? Role::strength : Role::plain;
 }
 
-/// The range of a slider for a number that may be anything: some way around what it usually is.
+/// The range of a slider for an unbounded number: around its usual value.
 style::SliderLook range_of(const Parameter& parameter, double usual) {
   constexpr double largest_range = 1000;
   style::SliderLook look = {.minimum = parameter.minimum, .maximum = parameter.maximum, .reset = usual};
@@ -184,7 +183,7 @@ void parameter(Nodes& all, Application& application, const Computation& computed
       fmt::format("{}: {}. A double click resets it.", parameter.name, parameter.meaning)));
 }
 
-/// A value as one says it: of the order of reading its names in files are no words.
+/// A value as text: the read order has names in files that are not readable.
 std::string value_words(const Option& option, const std::string& value) {
   if (option.name != read_order_option) return value;
   Settings settings;
@@ -215,7 +214,7 @@ void option(Nodes& all, Application& application, const Computation& computed, c
   all.push_back(scene::flow(std::move(values), Gap::wide).named(option.name));
 }
 
-/// Where the present token's write lies between nothing and growing without bound.
+/// The step size of the current token's write, between 0 and divergence.
 void stability(Nodes& all, Application& application) {
   const Trace* const trace = application.session.trace();
   const auto computed = application.session.computed();
@@ -250,7 +249,7 @@ void stability(Nodes& all, Application& application) {
                           "error grows."));
 }
 
-/// Gates and learning rates besides alpha and beta: the same number everywhere.
+/// Gates and learning rates other than alpha and beta: one number for all tokens.
 void other_gates(Nodes& all, Application& application, const Computation& computed) {
   struct KnownGates {
     std::uint64_t version = 0;

@@ -21,13 +21,13 @@ std::string how_to_read(const AnswersAtPlace& answers) {
   return how_to_read_words(answers.table, answer_scale(answers.table), !answers.output.words.empty());
 }
 
-/// All that is said, where only a part of it has room.
+/// The full text, for a tooltip when only part of it fits.
 std::string all_words(const AnswersAtPlace& answers, bool is_old) {
   return fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
                      answers.output_sentence, how_to_read(answers));
 }
 
-/// In one line above the tables; the rest in its tooltip.
+/// One line above the tables; the full text is its tooltip.
 Node line_of(const AnswersAtPlace& answers, bool is_old) {
   const scene::Ink ink = is_old ? scene::dim_ink : 0;
   const auto titled = [](Node sentence) {
@@ -43,7 +43,7 @@ Node line_of(const AnswersAtPlace& answers, bool is_old) {
       .told(all_words(answers, is_old));
 }
 
-/// The question, the answer in a sentence, and how to read the tables.
+/// The title, the result in one sentence, and how to read the tables.
 Node words_of(const AnswersAtPlace& answers, bool is_old) {
   Nodes all = {scene::heading("What the memory returns"),
                scene::text(answers.sentence, style::Text::title).named("sentence")};
@@ -53,7 +53,7 @@ Node words_of(const AnswersAtPlace& answers, bool is_old) {
   return scene::column(std::move(all), Gap::near);
 }
 
-/// Before, the change and after; where there is no room for all, what is answered after.
+/// The tables before, change and after; if they do not fit, only the one after.
 Node tables_of(const AnswersAtPlace& answers, ImVec2 least_cell, float between, bool is_alone) {
   const AnswerTable& table = answers.table;
   const double scale = answer_scale(table);
@@ -80,8 +80,8 @@ Node tables_of(const AnswersAtPlace& answers, ImVec2 least_cell, float between, 
   return Node{std::move(cells)};
 }
 
-/// The words beside the tables, else above them. In a small panel, or a much enlarged one, the sentence in
-/// full and one table, to be scrolled.
+/// The text beside the tables, else above them. If neither fits, the full sentence and one table, which
+/// scroll.
 Node answers_node(const AnswersAtPlace& answers, bool is_old) {
   if (answers.table.words.empty())
     return scene::first_that_fits({words_of(answers, is_old), line_of(answers, is_old)});

@@ -9,8 +9,8 @@ class Session;
 
 enum class AskedBy { strength, guide, person };
 
-/// Which words the memory is asked about where a session stands, and who chose them. A person's stay; those
-/// of a story hold at the word that asks in it alone, which asks with its query.
+/// Which stored tokens the memory is queried for at the cursor, and who chose them. The user's choice stays.
+/// A story's choice holds only at the token where the story queries; that token uses its own query.
 struct AskedChoice {
   WordChoice words = {};
   AskedBy by = AskedBy::strength;
@@ -18,17 +18,17 @@ struct AskedChoice {
 
 AskedChoice asked_choice(const Session& session);
 
-/// Whether the memory can be asked in the step that is seen: token by token, where the rule has a memory.
+/// Whether the memory can be queried in the current step: in the recurrent form, if the rule has a memory.
 bool has_answers(const Application& application);
 
-/// What it answers there.
+/// What the memory returns there.
 Known<AnswersAtPlace> ask_answers(Application& application);
 
-/// What has the strongest colour: 1, or nearly the largest of all three tables where more than a twentieth of
-/// their numbers are beyond it.
+/// The end of the colour scale: 1, or close to the largest entry of all three tables if more than 5 % of the
+/// entries exceed 1.
 double answer_scale(const AnswerTable& table);
 
-/// The rows and columns of the tables of `table`, which are still to be added, with colours up to `scale`.
+/// The rows and columns for `table`, with colours up to `scale`; the caller adds the tables.
 CellTables answer_cells(const AnswerTable& table, double scale);
 
 }  // namespace palimpsest

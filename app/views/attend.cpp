@@ -7,18 +7,18 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double least_chunk = 16;  // pixels: smaller ones would be a grid over everything
+constexpr double least_chunk = 16;  // pixels: lines around smaller chunks would cover the weights
 constexpr Index least_block = 8;
-constexpr double least_word_pitch = 2;  // pixels: of closer words the numbers stand on the axis,
-constexpr double between_numbers = 40;  // so far apart
+constexpr double least_word_pitch = 2;  // pixels: for closer tokens the axis shows numbers
+constexpr double between_numbers = 40;  // pixels between these numbers
 
-/// How large the squares are, and how much is said on them.
+/// The size of the squares, and how much text they have.
 struct SquareLook {
   bool is_small = false;
-  float words = 84;   // room for the words of an axis, in design pixels
-  int lanes = 2;      // of these words
+  float words = 84;   // room for the labels of an axis, in design pixels
+  int lanes = 2;      // rows of these labels
   Index loupe = 9;    // cells
-  float least = 560;  // design pixels; where there is less another is taken
+  float least = 560;  // design pixels; with less room the next look is used
   float cell = 30;    // of the loupe, at most
   bool is_alone = false;
 };
@@ -45,21 +45,21 @@ struct Square {
   const char* name() const { return by == WeighedBy::rule ? "rule" : "softmax"; }
 };
 
-/// The column of what the present row reads most, else the row's middle.
+/// The column with the largest weight in the current row, else the row's middle.
 Index column_read_most(const RowOfWeights* row, Index token) {
   if (!row) return token / 2;
   if (const ReadWord* const most = row->read_most()) return most->token;
   return row->softmax_most >= 0 ? row->softmax_most : token / 2;
 }
 
-/// The last token that the present row reads: its own, or a later one of its inner batch.
+/// The last token that the current row reads: its own, or a later one of its inner batch.
 Index last_read(const RowOfWeights* row, WeighedBy reader, Index token) {
   Index last = row && reader == WeighedBy::rule ? row->weights.size() - 1 : token;
   while (last > token && row->weights(last) == 0) --last;
   return std::max(last, token);
 }
 
-/// A part as the view wants it.
+/// The part at `place` with the settings of the view.
 AttentionPart part_of(Application& application, WeighedBy by, BandPlace place, Index rows_per_cell = 1) {
   const AttentionView& view = application.session.state().attention;
   const auto computed = application.session.computed();
@@ -74,7 +74,7 @@ AttentionPart part_of(Application& application, WeighedBy by, BandPlace place, I
           .rows_per_cell = rows_per_cell};
 }
 
-/// One part over its rows: the coarse one, or one of those that come over it.
+/// One part as a mark: the coarse one, or a fine one drawn over it.
 PlotMark part_mark(const SeenPart& part, bool shares, double range) {
   const auto& [asked, drawn, is_coarse] = part;
   const BandPlace& place = asked.place;
@@ -87,7 +87,7 @@ PlotMark part_mark(const SeenPart& part, bool shares, double range) {
                       {drawn, &numbers}, drawn->version * 2 + (shares ? 1 : 0), range);
 }
 
-/// The number of the cell at a place, of the finest part that has it; nothing where none is there.
+/// The weight of the cell at a place, from the finest part that holds it; nothing if no part does.
 std::optional<double> weight_at(const SeenWeights& seen, bool shares, PlotPlace at) {
   for (auto part = seen.parts.rbegin(); part != seen.parts.rend(); ++part) {
     const BandPlace& place = part->asked.place;
@@ -102,7 +102,7 @@ std::optional<double> weight_at(const SeenWeights& seen, bool shares, PlotPlace 
   return std::nullopt;
 }
 
-/// From a token to another, of rows and of columns.
+/// A frame around a range of rows and columns; the ends are exclusive.
 PlotMark frame_mark(std::string name, Index row, Index column, Index row_end, Index column_end, ImU32 colour,
                     float width) {
   return {.kind = PlotMark::Kind::area,
@@ -115,7 +115,7 @@ PlotMark frame_mark(std::string name, Index row, Index column, Index row_end, In
           .outline = width};
 }
 
-/// Lines where chunks begin, and around what a chunk computes by itself.
+/// Lines where chunks begin, and around what is computed within one chunk.
 void add_chunks(Plot& plot, const Square& square) {
   const style::Palette& c = style::colours();
   const AttentionBlock& block = square.block;
@@ -140,14 +140,14 @@ void add_chunks(Plot& plot, const Square& square) {
                                     style::with_alpha(c.text, 0.55F), style::line));
 }
 
-/// Of "red → drum", which other labels begin like, "→ drum".
+/// "→ drum" of "red → drum", as other labels start with the same token.
 std::string short_word(const Computation& computed, Index token) {
   const std::string label = word_at(computed, token);
   const std::size_t stored = label.find("→");
   return stored == std::string::npos ? label : label.substr(stored);
 }
 
-/// The words of an axis, those that matter last: the present one and those that it reads most.
+/// The labels of an axis; the most important come last: the current token and those that it reads most.
 std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
   const style::Palette& c = style::colours();
   std::vector<Index> told = {square.token()};
@@ -174,14 +174,14 @@ std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
   return words;
 }
 
-/// What lies over the weights: the row of the present token, and what the loupe shows.
+/// Frames over the weights: the row of the current token, and the cells in the loupe.
 void add_frames(Plot& plot, const Square& square, const BandPlace* loupe) {
   const style::Palette& c = style::colours();
   const AttentionBlock& block = square.block;
   const Index token = square.token();
   const Index end = block.first_column + block.count;
   if (token >= block.first_row && token < block.first_row + block.count) {
-    // Behind the mask nothing is read: there the row has no cells, and the loupe its place.
+    // Masked cells are empty: the row ends there, and the loupe is drawn there.
     const Index last = square.view().mask ? last_read(square.row, square.by, token) + 1 : end;
     plot.marks.push_back(frame_mark("present", token, block.first_column, token + 1,
                                     std::clamp(last, block.first_column, end), c.text, style::lit_line));
@@ -192,8 +192,8 @@ void add_frames(Plot& plot, const Square& square, const BandPlace* loupe) {
                                     c.faint, style::line));
 }
 
-/// The cells around the one under the pointer, else around what the present row reads most: the same in both
-/// squares.
+/// The cells around the one under the pointer, else around the largest weight of the current row: the same in
+/// both squares.
 BandPlace loupe_place(const Square& square) {
   const Index tokens = square.computed.sequence.tokens;
   const Index count = std::min(square.look.loupe, tokens);
@@ -205,7 +205,7 @@ BandPlace loupe_place(const Square& square) {
           .columns = count};
 }
 
-/// Some cells, large, with their numbers.
+/// Some cells, enlarged, with their numbers.
 Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& part) {
   const style::Palette& c = style::colours();
   const bool shares = square.view().shares;
@@ -237,7 +237,7 @@ Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& p
   return Node{std::move(cells)};
 }
 
-/// A block of so many rows, within the text.
+/// The block with its size and place clamped to the text.
 AttentionBlock fitted(AttentionBlock block, Index tokens) {
   block.count = std::clamp(block.count, std::min(least_block, tokens), tokens);
   block.first_row = std::clamp<Index>(block.first_row, 0, tokens - block.count);
@@ -245,7 +245,7 @@ AttentionBlock fitted(AttentionBlock block, Index tokens) {
   return block;
 }
 
-/// Half or twice of it, about a cell that stays where it is.
+/// The block with half or twice the rows; the cell `about` keeps its place.
 AttentionBlock zoomed(const AttentionBlock& block, const Cell& about, bool is_nearer, Index tokens) {
   AttentionBlock next = block;
   next.count = is_nearer ? (block.count + 1) / 2 : block.count * 2;
@@ -259,7 +259,7 @@ AttentionBlock zoomed(const AttentionBlock& block, const Cell& about, bool is_ne
   return fitted(next, tokens);
 }
 
-/// The block where it was dragged to; what is less than a token is left for the next frame.
+/// The block after a drag; a remainder of less than one token is kept for the next frame.
 AttentionBlock dragged(AttentionBlock block, const PlotPlace& moved, Index tokens) {
   PlotPlace& left = attend_sight().dragged;
   const auto rows = static_cast<Index>(left.y + moved.y);
@@ -299,7 +299,7 @@ void look_around(Application& application, WeighedBy by, const PlotDone& done) {
   if (done.clicked && sight.pointed) application.go_to(sight.pointed->row);
 }
 
-/// The weights of a reader with what lies over them and stands around them.
+/// The weights of a reader with frames and axes.
 Plot square_plot(const Square& square, const BandPlace* loupe) {
   const AttentionBlock& block = square.block;
   const auto end = [&](Index first) { return static_cast<double>(first + block.count); };
@@ -337,7 +337,7 @@ Known<DrawnPart> ask_loupe(const Square& square, const BandPlace& place) {
   return square.application.session.questions().ask(part_of(square.application, square.by, place));
 }
 
-/// The name of the reader, a sentence and the loupe, where no weights are: above the diagonal, at the right.
+/// The name of the reader, a sentence and the loupe, in the empty corner above the diagonal.
 Node corner_of(const Square& square, const std::string& name, const std::string& words,
                const BandPlace& place) {
   const Known<DrawnPart> part = ask_loupe(square, place);
@@ -355,7 +355,7 @@ Node corner_of(const Square& square, const std::string& name, const std::string&
   return scene::framed(scene::first_that_fits(std::move(wishes)), Gap::near, Gap::near);
 }
 
-/// A square, or why there is none.
+/// A square, or the reason why there is none.
 Node square_node(const Square& square, const std::string& name, const std::string& words,
                  const std::string& reason) {
   if (!reason.empty())
@@ -438,7 +438,7 @@ Node attend_switches(Application& application) {
   return scene::row(std::move(all), Gap::wide);
 }
 
-/// Large squares; in a low window smaller ones with what can be set below them: the side has no room.
+/// Large squares; in a low window smaller ones with the settings below them, as the side panel is too low.
 Node attend_node(Application& application) {
   Nodes wishes = {squares(application, large_square)};
   if (application.shows_all())
@@ -450,7 +450,7 @@ Node attend_node(Application& application) {
                        Gap::near);
 }
 
-/// The way to the last token, if that reads more of one than the present token.
+/// A link to the last token, if its largest weight exceeds that of the current token.
 Node way_to_last(Application& application, const RowOfWeights* row) {
   const Computation& computed = *application.session.computed();
   const Index last = computed.sequence.tokens - 1;
@@ -475,7 +475,7 @@ Node own_square(Application& application, const RowOfWeights* row) {
                     Gap::none);
 }
 
-/// What the token reads, and the rule's own square.
+/// A sentence on what the token reads, and the rule's square.
 Node attend_story(Application& application) {
   const Computation& computed = *application.session.computed();
   const Known<RowOfWeights> answer = ask_row(application, application.session.token());
@@ -523,7 +523,7 @@ SeenWeights seen_weights(Application& application, WeighedBy by) {
         seen.range, session.state().attention.shares ? part.value->share_range : part.value->weight_range);
     return true;
   };
-  // The newest wish is answered first: the rows around the present token are asked for last.
+  // The newest request is answered first: the rows around the current token are requested last.
   const AttentionParts parts =
       attention_parts(attended_block(session), session.computed()->sequence.tokens, side, session.token());
   if (parts.coarse) seen.is_covered = add(part_of(application, by, *parts.coarse), true, Urgency::now);
@@ -538,7 +538,7 @@ SeenWeights seen_weights(Application& application, WeighedBy by) {
 }
 
 double attended_range(Application& application, std::optional<WeighedBy> by) {
-  constexpr double least_part = 0.25;  // of the common scale: what is smaller would be nearly paper
+  constexpr double least_part = 0.25;  // of the common scale: smaller weights would be nearly invisible
   const AttentionFacts& facts = attention_facts(application);
   const auto range_of = [&](WeighedBy reader) {
     const bool has_weights = (reader == WeighedBy::rule ? facts.reason : facts.no_softmax).empty();
@@ -567,7 +567,7 @@ Known<RowOfWeights> ask_row(Application& application, Index token) {
 
 ImU32 bar_colour(double number, double most) {
   constexpr double least_ink = 0.4;
-  constexpr double hardly_any = 0.05;  // what is less fades into the paper
+  constexpr double hardly_any = 0.05;  // smaller numbers get closer to the background colour
   const double size = most > 0 ? std::min(std::abs(number) / most, 1.0) : 0;
   const double part = size < hardly_any ? size / hardly_any * least_ink : std::max(size, least_ink);
   return style::colour(colour(style::colours().map, static_cast<float>(std::copysign(part, number)), 1));

@@ -7,7 +7,7 @@
 
 namespace palimpsest {
 
-/// Where the pointer is in the picture, and how large that was drawn last.
+/// Where the pointer is in the picture, and how large the picture was drawn last.
 struct AttendSight {
   Index side = 0;                    // screen pixels; 0: not drawn yet
   PlotPlace dragged = {};            // since the block last moved
@@ -18,42 +18,42 @@ struct AttendSight {
 /// That of the current Dear ImGui context.
 AttendSight& attend_sight();
 
-/// What is looked at of all weights.
+/// The rows and columns of the weights in view.
 AttentionBlock attended_block(const Session& session);
 
-/// A part of a square that is there.
+/// A part of a square that is computed.
 struct SeenPart {
   AttentionPart asked;
   std::shared_ptr<const DrawnPart> drawn;
   bool is_coarse = false;
 };
 
-/// What there is of a square by now.
+/// The parts of a square that are computed so far.
 struct SeenWeights {
-  bool is_covered = false;           // by one coarse part, if not by all fine ones
-  int wanted = 0;                    // fine parts,
-  int there = 0;                     // and how many of them are there
-  Index weights_of_a_pixel = 1;      // of which it shows the strongest
-  double range = 0;                  // what all but a few numbers lie within
-  std::vector<SeenPart> parts = {};  // the later over the earlier
+  bool is_covered = false;           // completely: by the coarse part or all fine ones
+  int wanted = 0;                    // number of fine parts
+  int there = 0;                     // fine parts that are computed
+  Index weights_of_a_pixel = 1;      // a pixel shows the strongest of them
+  double range = 0;                  // bound for all but a few weights
+  std::vector<SeenPart> parts = {};  // later ones are drawn over earlier ones
 };
 
-/// Asks for it.
+/// Requests the parts of a square, and returns those that are computed.
 SeenWeights seen_weights(Application& application, WeighedBy by);
 
-/// The end of the colours: the same for both readers, but for one whose weights are much smaller.
+/// The end of the colour scale: the same for both readers, except for one with much smaller weights.
 double attended_range(Application& application, std::optional<WeighedBy> by = {});
 
-/// What can be shown of the present rule's weights; of none until that is known.
+/// What is known of the current rule's weights; empty until it is computed.
 const AttentionFacts& attention_facts(Application& application);
 
-/// What is read at a token.
+/// The row of weights of a token.
 Known<RowOfWeights> ask_row(Application& application, Index token);
 
-/// A bar's colour: warm adds, cool subtracts. However short beside `most` it is, it can be told from paper.
+/// A bar's colour: warm adds, cool subtracts. A bar that is short beside `most` stays visible.
 ImU32 bar_colour(double number, double most);
 
-/// The colours, and so many design pixels to the right the sharpness of softmax and the channel.
+/// The colour scale and, `between` design pixels to its right, the sharpness of softmax and the channel.
 Node attend_settings(Application& application, float between);
 
 }  // namespace palimpsest

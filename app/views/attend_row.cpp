@@ -8,10 +8,10 @@ namespace palimpsest {
 namespace {
 
 constexpr Index words_before = 4;
-constexpr float zero_among_signs = 0.34F;  // where bars begin in a row of which some hang
+constexpr float zero_among_signs = 0.34F;  // the zero line in a row with negative bars
 constexpr double least_share = 0.08;       // of the largest bar: smaller ones carry no number
 
-/// The text up to the present token.
+/// The text up to the current token.
 std::string title_words(const Computation& computed, Index token) {
   if (only_counts(word_at(computed, token), token)) return fmt::format("Token {}", token + 1);
   std::string text;
@@ -20,7 +20,7 @@ std::string title_words(const Computation& computed, Index token) {
   return fmt::format("“{} …”", text);
 }
 
-/// The shares that bars lie between.
+/// The range of the shares that bars show.
 struct ShareRange {
   double least = 0;
   double most = 0;
@@ -49,7 +49,7 @@ void add_bar(Nodes& cells, const char* who, double share, const ShareRange& rang
   cells.push_back(scene::note(weight_words(share, true), 0).fixed(40).right());
 }
 
-/// What is left of a write from its token to the present one.
+/// What remains of a write at the current token.
 Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index own) {
   const style::Palette& c = style::colours();
   scene::Sparkline curve = {.values = left.shares,
@@ -129,7 +129,7 @@ Node sliders(Application& application) {
   return scene::column(std::move(all));
 }
 
-/// The tokens with the largest weights, with so much between them.
+/// The tokens with the largest weights, with `gap` between them.
 Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) {
   const Computation& computed = *application.session.computed();
   const Index token = application.session.token();
@@ -158,7 +158,7 @@ Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) 
   return scene::column(std::move(all), gap);
 }
 
-/// One reader's weights of the present row, as shares of `total`.
+/// One reader's weights of the current row, as shares of `total`.
 struct ReaderRow {
   const char* name;
   const char* label;
@@ -169,7 +169,7 @@ struct ReaderRow {
   double share(Index token) const { return token < weights.size() && total > 0 ? weights(token) / total : 0; }
 };
 
-/// They are bars over and under a line, on a scale that ends at `most`.
+/// Bars above and below a line, on a scale that ends at `most`.
 FloorRow row_of(const ReaderRow& reader, double most) {
   const style::Palette& c = style::colours();
   const bool subtracts = reader.weights.size() > 0 && reader.weights.minCoeff() < -most / 50;
@@ -201,7 +201,7 @@ FloorRow row_of(const ReaderRow& reader, double most) {
   return row;
 }
 
-/// Where the largest weight is, while nothing of the row is in view.
+/// An arrow to the largest weight while no bar of the row is in view.
 void point_to(const FloorColumns& columns, const Session& session, const ReaderRow& reader, double most) {
   const Part* row = floor_part(reader.name);
   if (!row || reader.most_read < 0 || columns.shows(reader.most_read)) return;
@@ -249,7 +249,7 @@ void draw_attend_floor(Application& application) {
     static const RowOfWeights nothing;
     const RowOfWeights& row = answer.value ? *answer.value : nothing;
     const bool has_weights = row.reason.empty();
-    // The own weight is often the largest by far: the scale is that of the others, and it may be clipped.
+    // The token's own weight is often the largest by far: the others set the scale, and it may be clipped.
     double most = row.softmax_most >= 0 ? row.softmax_weights(row.softmax_most) : 0;
     for (const ReadWord& word : row.words) most = std::max({most, std::abs(word.share), word.softmax_share});
     if (!(most > 0)) most = 1;

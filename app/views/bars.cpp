@@ -12,10 +12,10 @@ namespace {
 using scene::Button;
 
 // In design pixels.
-constexpr float narrow_bar = 1400;  // narrower ones say less: their tabs need the room
-constexpr float story_bar = 760;    // these have no room for three levels
-constexpr float named_bar = 1200;   // and these do not say the program's name
-constexpr float wide_bar = 1750;    // what is written whole in these is cut in narrower ones
+constexpr float narrow_bar = 1400;  // narrower bars have less text
+constexpr float story_bar = 760;    // narrower bars have a list of the levels
+constexpr float named_bar = 1200;   // narrower bars omit the program's name
+constexpr float wide_bar = 1750;    // narrower bars cut long texts
 constexpr float list_width = 380;
 
 Node tabs(Application& application) {
@@ -43,13 +43,13 @@ Node leads_to_difference(Node node, Application& application, const Computation&
       });
 }
 
-/// Whether all forms agree; in little room without the number, which the tooltip tells.
+/// Whether all forms agree; if `is_small` the number is only in the tooltip.
 Node agreement_badge(Application& application, const Computation& computed, bool is_small) {
   const style::Palette& c = style::colours();
   std::string words = agreement_words(computed);
   if (is_small) words = words.substr(0, words.find(" · "));
   const Node usual = scene::pill(is_small ? "3 forms agree" : "3 forms agree · 8.8e-16");
-  if (application.session.computing()) {  // as wide, so that nothing jumps
+  if (application.session.computing()) {  // same width, so that nothing moves
     return scene::steady(
         {{scene::Frame{.node = {scene::row({scene::mark(Mark::Kind::spinner, c.dim),
                                             scene::line("computing…", style::Text::body, c.dim)})},
@@ -64,7 +64,7 @@ Node agreement_badge(Application& application, const Computation& computed, bool
   return scene::steady({leads_to_difference(std::move(badge), application, computed), usual});
 }
 
-/// The same in a story: words to be read.
+/// The same in a story, as a sentence.
 Node agreement_note(Application& application, const Computation& computed) {
   const style::Palette& c = style::colours();
   if (application.session.computing()) return scene::tag("computing…");
@@ -74,7 +74,7 @@ Node agreement_note(Application& application, const Computation& computed) {
       computed);
 }
 
-/// What is wrong on purpose, in every workspace, and the way out.
+/// The injected fault, in every workspace, with a button to remove it.
 Node fault_pill(Application& application) {
   const InjectedFault& fault = application.session.state().verify.fault;
   const auto pill = [&](std::string words, Fit fit) {
@@ -93,8 +93,7 @@ void choose_variant(Application& application, const std::string& variant) {
   scene::close();
 }
 
-/// A line to type in above the rules that have what is typed in their names or sentences. It opens at the
-/// present one.
+/// A filter above the rules whose names or sentences contain what is typed. It opens at the current rule.
 Node list_of_rules(Application& application) {
   auto& list = context_local<FoundList, struct Rules>();
   const std::string present = application.session.choice().variant;
@@ -133,7 +132,7 @@ Node variant_menu(Application& application, bool is_narrow) {
   return std::move(menu).fixed(is_narrow ? 156 : scene::window_width() < wide_bar ? 200 : 240);
 }
 
-/// What the title leaves open: which head, and whether something was changed.
+/// What the title does not say: which head, and whether something was edited.
 std::string data_state(const Session& session) {
   std::string words;
   if (session.data().heads * session.data().batches > 1)
@@ -142,8 +141,8 @@ std::string data_state(const Session& session) {
   return words;
 }
 
-/// As many parts of "overwriting a fact · Gated DeltaNet · layer 1 · head 0" as have room; what the title
-/// leaves open only beside its first part, and a piece of that where it has none.
+/// As much of "overwriting a fact · Gated DeltaNet · layer 1 · head 0" as fits; data_state() only beside the
+/// first piece, which is cut if necessary.
 Node data_pill(Application& application) {
   const Session& session = application.session;
   const std::string title = session.data().title.empty() ? "Open…" : session.data().title;
@@ -159,7 +158,7 @@ Node data_pill(Application& application) {
   return scene::first_that_fits(std::move(wishes));
 }
 
-/// The gates in the data that the rule has no use for.
+/// The gates in the data that the rule does not use.
 std::vector<std::string> unused_gates(const Computation& computed) {
   const bool has_fixed_decay = computed.sequence.settings.parameters.contains("gamma");  // made from theirs
   std::vector<std::string> names;
@@ -171,12 +170,12 @@ std::vector<std::string> unused_gates(const Computation& computed) {
   return names;
 }
 
-/// What was made of the data, so that the rule can take them: "(not in the data: gamma = 1; not used: g)", or
-/// as much of it as has room up to a width. Half of that is kept for it from what stands on its left.
+/// How the data were adapted to the rule: "(not in the data: gamma = 1; not used: g)", or as much of it as
+/// fits into `widest` design pixels. Half of that is reserved.
 Node data_facts(const Computation& computed, float widest) {
   const Inputs& inputs = computed.inputs;
   const std::vector<std::string> unused = unused_gates(computed);
-  std::vector<std::string> names;  // without what is taken for them
+  std::vector<std::string> names;  // without their values
   for (const std::string& one : inputs.lacking) names.push_back(one.substr(0, one.find(' ')));
   const auto said = [&](const std::vector<std::string>& lacking) {
     std::vector<std::string> parts = inputs.adapted;
@@ -205,14 +204,14 @@ Node data_facts(const Computation& computed, float widest) {
       .cut_between(widest / 2, widest);
 }
 
-/// "Ctrl P": a newcomer's way to everything else.
+/// "Ctrl P": opens the list of all commands.
 Node palette_button(Application& application) {
   std::string key = key_name(find_command(application, "help.commands").key);
   std::ranges::replace(key, '+', ' ');
   return with_command(application, "help.commands", scene::word_button(std::move(key)));
 }
 
-/// How much is shown: three words, or where they have no room a list of them.
+/// The level of detail: three segments or, if they do not fit, a list.
 Node level_choice(Application& application, bool is_brief = false) {
   const char* const told = "How much is shown, in all workspaces: I more, Shift+I less";
   const auto choose = [&application](std::size_t chosen) {
@@ -235,7 +234,7 @@ Node level_choice(Application& application, bool is_brief = false) {
   return scene::segments(words, present, choose, told).named("level");
 }
 
-/// What stands above a slide: the caption of the pinned place, else the workspace; the rule and the data.
+/// The bar above a slide: the caption of the pinned place, else the workspace; the rule and the data.
 Node slide_bar(Application& application) {
   const PinnedPlaces& places = application.places;
   std::string caption;
@@ -254,7 +253,7 @@ Node bar(Application& application) {
   const float width = scene::window_width();
   const bool is_narrow = width < narrow_bar;
   Nodes all;
-  if (width >= named_bar) {  // in every level or in none: the tabs stay where they are
+  if (width >= named_bar) {  // the same in every level, so that the tabs do not move
     all.push_back(scene::text("Palimpsest", style::Text::strong, 0, Fit::whole));
     all.push_back({scene::Rule{.room = Gap::wide, .height = 16}});
   }
@@ -275,7 +274,7 @@ Node bar(Application& application) {
   const auto computed = application.session.computed();
   if (computed) all.push_back(data_facts(*computed, is_narrow ? 190 : 330));
   all.push_back(variant_menu(application, is_narrow));
-  const float data_width = is_narrow ? 220 : width < wide_bar ? 170 : 330;  // whatever stands on the left
+  const float data_width = is_narrow ? 220 : width < wide_bar ? 170 : 330;  // whatever is on the left
   all.push_back(data_pill(application).cut_between(data_width, data_width));
   if (computed) all.push_back(agreement_badge(application, *computed, is_narrow));
   all.push_back(level_choice(application, width < wide_bar));
@@ -283,7 +282,7 @@ Node bar(Application& application) {
   return scene::row(std::move(all));
 }
 
-/// What there is to say, the most urgent first.
+/// The status line: the most urgent of these kinds.
 struct News {
   enum class Kind { message, notice, refusal, waiting };
   Kind kind = Kind::message;
@@ -295,7 +294,7 @@ std::optional<News> news(const Application& application) {
   const style::Palette& c = style::colours();
   const Session& session = application.session;
   using Kind = News::Kind;
-  if (!session.message().empty() && !application.show_open) {  // the dialog tells it itself
+  if (!session.message().empty() && !application.show_open) {  // the dialog shows it itself
     std::string words = session.message();
     std::ranges::replace(words, '\n', ' ');
     const auto folder = std::filesystem::path(path_in_id(session.refused())).parent_path() / "";
@@ -313,7 +312,7 @@ std::optional<News> news(const Application& application) {
   return std::nullopt;
 }
 
-/// The words, after a cross that closes a message or a turning arc while something is computed.
+/// The text, after a cross that closes a message or a spinner while something is computed.
 Node line_of(Application& application, const News& said) {
   Session& session = application.session;
   Nodes all;

@@ -84,7 +84,7 @@ std::optional<Reading> reading_in(const Expression& e) {
   return std::nullopt;
 }
 
-/// After how many tokens a state of a record stands.
+/// The number of tokens that a state of a record contains.
 std::optional<Index> tokens_of(const std::string& state, const Trace& trace, const Block& block) {
   if (is_among(state, {"S_before", "S_decayed", "S_in"})) return block.first_token;
   if (is_among(state, {"S_after", "S_out"})) return block.first_token + block.count;
@@ -92,7 +92,7 @@ std::optional<Index> tokens_of(const std::string& state, const Trace& trace, con
   return std::nullopt;
 }
 
-/// The reading that a cell is made from, as one of the memory after whole tokens.
+/// The read of the memory that a cell is made from, as a read of the memory after a whole number of tokens.
 std::optional<WrittenCell> read_cell(const Trace& trace, const Block& block, const Operation& maker,
                                      const Record& record, const CellFocus& cell, const std::string& called) {
   const auto reading = reading_in(maker.equation.expression);
@@ -164,7 +164,7 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
     }
     parts.push_back(std::move(part));
   }
-  // What goes out stands before what comes in.
+  // What is erased comes before what is written.
   if (is_update)
     std::ranges::stable_partition(parts, [](const CellPart& part) { return part.words == "erased"; });
   return parts;

@@ -9,10 +9,10 @@ namespace {
 // In design pixels.
 constexpr float cell_width = 84;
 constexpr float index_width = 28;
-constexpr float rows_height = 264;  // of so many rows as are in sight at once
+constexpr float rows_height = 264;  // of the rows that are in sight at once
 constexpr Index most_rows = 8;
 
-/// What was wrong with the number that was typed last.
+/// What is wrong with the number that was typed last.
 std::string& cell_refusal() { return context_local<std::string, struct CellRefusal>(); }
 
 /// The numbers of an array at one token.
@@ -22,7 +22,7 @@ struct NumbersColumn {
   Index channels = 0;
 };
 
-/// What has a row for each token and a number for each channel, q, k and v first.
+/// The arrays with a row for each token and a number for each channel, q, k and v first.
 std::vector<NumbersColumn> columns(const Computation& computed) {
   std::vector<NumbersColumn> all;
   const auto add = [&](const std::string& name) {
@@ -44,7 +44,7 @@ ImU32 colour(const std::string& name) {
   return name == "beta" ? c.strength : c.gate;
 }
 
-/// One number is another now: an edit, in place of an earlier one of the same cell.
+/// Sets one number: an edit that replaces an earlier one of the same cell.
 void set_cell(Application& application, const std::string& array, Index token, Index channel, double value) {
   Choice choice = application.session.choice();
   const auto row = static_cast<double>(token);
@@ -57,10 +57,10 @@ void set_cell(Application& application, const std::string& array, Index token, I
   application.session.choose(std::move(choice));
 }
 
-/// A number as it stands in its cell.
+/// A number as its cell shows it.
 std::string shown(double number) { return fmt::format("{:.4g}", number); }
 
-/// What was typed in a cell, if it is a number.
+/// Takes what was typed in a cell, if it is a number.
 void take(Application& application, const NumbersColumn& column, Index token, Index channel,
           const std::string& typed) {
   char* end = nullptr;
@@ -87,7 +87,7 @@ Node cell(Application& application, const NumbersColumn& column, Index token, In
   return std::move(input).named(fmt::format("{}[{},{}]", column.name, token, channel)).fixed(cell_width);
 }
 
-/// "“drum”, token 43 of 94", with a step to either side.
+/// "“drum”, token 43 of 94", with a button to the token before and after.
 Node word_at_the_cursor(Application& application, Index token) {
   Session& session = application.session;
   const DataSet& data = session.data();

@@ -12,11 +12,11 @@ namespace {
 
 // In design pixels.
 constexpr float rail_height = 88;
-constexpr float labels_width = 128;  // right of the words: whose line ends there
+constexpr float labels_width = 128;  // right of the tokens: the labels at the ends of lines
 
-constexpr double most_times = 3;  // the reference's range: a larger memory has a scale of its own
+constexpr double most_times = 3;  // times the reference's range: a larger memory has its own scale
 
-/// The keys of the sides, kept while nothing that they depend on changes.
+/// The cache keys of the sides, kept while nothing that they depend on changes.
 struct SideKeys {
   Weak<DataSet> data;
   std::vector<Choice> choices;
@@ -37,7 +37,7 @@ const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Cho
   return known.keys[slot] = computed_side(data, choice, slot, devices);
 }
 
-/// The side that is stepped through is computed by the session, the others beside it.
+/// The session computes the side that is stepped through; the others are requested as questions.
 void ask_computed(Application& application, ComparedSide& side) {
   Session& session = application.session;
   if (side.index == 0) {
@@ -62,7 +62,7 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
   side.is_old = side.is_old || answer.stale;
   if (!answer.value && !answer.under_way) side.reason = answer.reason;
   const auto errors = session.questions().ask(RecallOfTokens{{side.computed}});
-  // An old line, or one of an old side, is of other words where there are more of them or less.
+  // An old line, or one of an old side, belongs to another text if its number of tokens differs.
   const auto tokens = static_cast<std::size_t>(session.computed()->sequence.tokens);
   if (errors.value && (errors.value->tokens.empty() || errors.value->tokens.size() == tokens))
     side.recall = errors.value;
@@ -75,11 +75,11 @@ Node side_by_side(Application& application, const ComparedSides& all) {
                         side_columns(application, all).named("sides").filling()});
 }
 
-/// The axis of all lines, in logarithms: what tells rules apart may be a hundredth of what others miss.
+/// The log axis of all lines: the errors of one rule may be a hundredth of another's.
 struct ErrorAxis {
   double low = 0.05;
   double high = 50;
-  double largest = 0;  // that is finite
+  double largest = 0;  // of the finite errors
 };
 
 std::string axis_explained(const ErrorAxis& axis) {
@@ -91,7 +91,7 @@ std::string axis_explained(const ErrorAxis& axis) {
                      plain_number(axis.high), plain_number(axis.largest));
 }
 
-/// The colours of every memory above, and what they end at.
+/// The colour scale of the memories above, with its ends.
 Node memory_colours(double range) {
   static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   return scene::row({scene::number("−" + plain_number(range, 2), scene::dim_ink),
@@ -105,7 +105,7 @@ Node memory_colours(double range) {
 
 using Errors = std::shared_ptr<const TokenRecalls>;
 
-/// A side by its rule, or by what is otherwise about it where others have the same.
+/// The name of a side: its rule, or what else differs if others have the same rule.
 std::string line_name(const ComparedSide& side, const ComparedSides& all) {
   const auto has_rule = [&](const ComparedSide& other) { return other.side.variant == side.side.variant; };
   if (std::ranges::count_if(all.sides, has_rule) == 1) return side_name(side.side);
@@ -118,8 +118,8 @@ double norm_of(const Recall& recall) {
   return std::isfinite(norm) ? norm : HUGE_VAL;
 }
 
-/// What is left of the error after each word; of words that share a pixel the largest. What is still to come
-/// is fainter; an arrow stands where a stretch of the line leaves the axis.
+/// The error after each token's write; for tokens that share a pixel the largest. Tokens after the present
+/// one are fainter; an arrow marks where the line leaves the axis.
 void add_errors(Plot& plot, const ComparedSide& side, const PlotLook& look, const ErrorAxis& axis,
                 const WordPlaces& places, Index present) {
   const std::vector<Recall>& errors = side.recall->tokens;
@@ -158,7 +158,7 @@ void add_errors(Plot& plot, const ComparedSide& side, const PlotLook& look, cons
   plot.series.push_back(std::move(reached));
 }
 
-/// What a line is called at its end; "Softmax attention" is known by its first word.
+/// The label at the end of a line; "Softmax attention" is shortened to its first word.
 PlotLabel end_label(std::string words, ImU32 colour) {
   PlotLabel label{.words = {words}, .colour = colour};
   if (const std::size_t last = words.find(" attention"); last != std::string::npos)
@@ -166,7 +166,7 @@ PlotLabel end_label(std::string words, ImU32 colour) {
   return label;
 }
 
-/// Of 1, 2, 5, 10, … that which is not above a number.
+/// The largest of …, 1, 2, 5, 10, … that does not exceed a number.
 double round_below(double number) {
   const double power = std::pow(10, std::floor(std::log10(number)));
   for (const double step : {5.0, 2.0}) {
@@ -175,8 +175,8 @@ double round_below(double number) {
   return power;
 }
 
-/// The axis of all lines, kept while they stay the same: three decades at most, and what hardly any token is
-/// beyond.
+/// The axis of all lines, kept while they stay the same: at most three decades, and an end that few errors
+/// exceed.
 ErrorAxis error_axis(const ComparedSides& all) {
   struct Known {
     std::vector<Errors> of;
@@ -187,7 +187,7 @@ ErrorAxis error_axis(const ComparedSides& all) {
   for (const ComparedSide& side : all.sides) present.push_back(side.recall);
   if (known.of == present) return known.axis;
   constexpr double decades = 1000;
-  constexpr double most_over_usual = 30;  // times what 95 % stay below: further off is beyond the axis
+  constexpr double most_over_usual = 30;  // times the 95 % quantile: larger errors leave the axis
   std::vector<double> norms;
   for (const Errors& errors : present) {
     if (!errors) continue;
@@ -239,7 +239,7 @@ FloorRow lines_row(const ErrorAxis& axis) {
   const style::Palette& c = style::colours();
   FloorRow row{.name = "errors", .kind = FloorRow::Kind::own, .above = 6, .below = 3};
   row.label = {.lines = {{.words = "error left", .colour = c.error}}, .left = true};
-  if (axis.largest > axis.high)  // so far go lines that leave it
+  if (axis.largest > axis.high)  // the maximum of lines that leave the axis
     row.label.lines.push_back({.words = "max " + plain_number(axis.largest), .colour = c.dim});
   return row;
 }

@@ -14,9 +14,9 @@ namespace {
 constexpr float number_width = 96;     // of two errors, in design pixels
 constexpr float largest_formula = 21;  // design pixels
 constexpr float formula_height = 28;
-constexpr double most_clipped = 0.055;  // of its numbers, as the scale is made for 5 %: with more it has, too
+constexpr double most_clipped = 0.055;  // of its entries: the scale is made to clip 5 %
 
-/// How much is said in a column at most: rather numbers in the cells than more words.
+/// How much text a column has at most; numbers in the cells have priority.
 struct Said {
   std::size_t sentence = 0;  // lines
   std::size_t answer = 0;
@@ -34,7 +34,7 @@ std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
   return (differs.empty() ? "" : differs + ". ") + side_sentence(*side.computed) + beta;
 }
 
-/// The equation of a side, with a box around what the side on its left lacks.
+/// The equation of a side, with boxes around symbols that the side on its left does not have.
 struct WrittenSide {
   using Key = std::tuple<Weak<Computation>, Weak<Computation>, style::Theme>;  // the side, that on its left
 
@@ -67,13 +67,13 @@ const WrittenSide& equation_of(const ComparedSide& side, const ComparedSide* lef
   return known;
 }
 
-/// The end of a picture's colours.
+/// The colour scale of a picture.
 struct PictureScale {
   double range = 1;
   bool is_own = false;
 };
 
-/// The common one, unless the numbers would be blank there or clipped.
+/// The common scale, unless it would leave the entries invisible or clip many.
 PictureScale scale_of(const std::vector<double>& sizes, double own, double common) {
   const double largest = sizes.empty() ? 0 : sizes.back();
   if (largest > 0 && largest < least_part * common) return {.range = largest, .is_own = true};
@@ -83,7 +83,7 @@ PictureScale scale_of(const std::vector<double>& sizes, double own, double commo
   return {.range = common};
 }
 
-/// Which memory, and its scale if that is its own; the shorter, the later.
+/// Which memory, and its scale if that is its own; from long to short.
 std::vector<std::string> memory_words(const PictureScale& scale, bool is_before) {
   const char* which = is_before ? "before" : "after";
   if (!scale.is_own) return {which};
@@ -91,13 +91,13 @@ std::vector<std::string> memory_words(const PictureScale& scale, bool is_before)
   return {fmt::format("{}, own scale {}", which, end), "own scale " + end, end};
 }
 
-/// Why there is no difference, in as few words as its room needs.
+/// Why there is no difference, in a short text.
 std::string no_difference(const ComparedSide& side, const ComparedSides& all) {
   const Variant& variant = find_variant(all.reference().side.variant);
   return variant.memory.none.empty() ? side.moment->no_difference : variant.label + " keeps no memory.";
 }
 
-/// The longest error of the word over all sides, before or after.
+/// The largest ‖e‖ of the token over all sides, before or after its write.
 double longest_error(const ComparedSides& all, Index token) {
   double longest = 0;
   for (const ComparedSide& side : all.sides) {
@@ -136,8 +136,8 @@ class SideColumn {
                                    name_row(side_name(side_.side), Room::little)});
   }
 
-  /// What the side is called, and what one can do with it.
-  enum class Room { all, name, little };  // for the name and what one can do, the name, and not even that
+  /// The name of the side, and its buttons.
+  enum class Room { all, name, little };  // for name and buttons, for the name, or for less
 
   Node name_row(const std::string& words, Room room) const {
     const bool is_cut = room == Room::little;
@@ -173,7 +173,7 @@ class SideColumn {
     return scene::row(std::move(all), Gap::small);
   }
 
-  /// Whether values are written with the first side's strength.
+  /// A switch: values are written with the first side's write strength β.
   Node beta_chip() const {
     const bool is_on = side_.side.with_beta;
     return Node{scene::Button{"× β", scene::Button::Look::tab, is_on}}
@@ -216,7 +216,7 @@ class SideColumn {
     return scene::row({std::move(first).filling(), difference(memory).filling()}, Gap::wide);
   }
 
-  /// How far the memory is from that of the reference.
+  /// The difference of the memory from the reference's.
   Node difference(const SideMoment::Memory& memory) const {
     if (side_.is_reference) return scene::column({scene::note("the baseline")});
     if (memory.apart.size() == 0)
@@ -231,7 +231,7 @@ class SideColumn {
                           memory.apart_version, apart.range);
   }
 
-  /// A square of numbers under the first of `words` for which there is room, and how long it is.
+  /// A heat map under the first of `words` that fits, and its norm.
   Node memory_picture(const char* name, const std::vector<std::string>& words, std::optional<double> length,
                       const Matrix<double>& numbers, std::uint64_t version, double range) const {
     Nodes heads;
@@ -280,7 +280,7 @@ class SideColumn {
         {answers_head(title, table, scale).named("head"), Node{std::move(cells)}.shrinking()}, Gap::hair);
   }
 
-  /// The title, and as far as there is room how much of the answers these words explain.
+  /// The title and, if it fits, how much of the rows these values explain.
   Node answers_head(const std::string& title, const AnswerTable& table, double scale) const {
     const Vector<double>& shares = is_before() ? table.explained_before : table.explained_after;
     const bool is_early = std::ranges::none_of(table.words, &AskedWord::is_written);
@@ -313,7 +313,7 @@ class SideColumn {
                             .most_lines = said_.others}};
   }
 
-  /// |v - S^T k| of the word, red as it finds the memory, filled as it leaves it.
+  /// |v - S^T k| of the token: red before its write, filled after it.
   Node error() const {
     if (!side_.recall || side_.recall->tokens.empty())
       return side_.recall ? scene::caption("No memory to query: no error.") : scene::column({});
@@ -323,7 +323,7 @@ class SideColumn {
     const double after = std::sqrt(2 * recall.after);
     const double full = longest_error(all_, token);
     const std::string word = word_at(*application_.session.computed(), token);
-    const auto written = [&](double error) {  // below that it is rounding
+    const auto written = [&](double error) {  // at most `dust`: rounding, shown as 0
       constexpr double dust = 1e-12;
       return error <= dust * full ? std::string("0") : plain_number(error);
     };

@@ -2,8 +2,8 @@
 #include "app/views/line_looks.h"
 #include "core/base/parse.h"
 
-// What one can do with the sides of Compare: the rail, rules in a row and between them what leads from one to
-// the next, and the menu of a side.
+// The controls of the sides of Compare: the rail, which shows rules and what leads from one to the next, and
+// the menu of a side.
 
 namespace palimpsest {
 
@@ -58,7 +58,7 @@ Node stop_words(const ComparedSides& all, std::size_t stop) {
       .filling();
 }
 
-/// The stops on their line, and on it the sides where they are; the one with the handle on top.
+/// The rail's stops on a line, and the sides at their places; the one with the handle on top.
 Plot track_plot(const ComparedSides& all) {
   const style::Palette& c = style::colours();
   const auto last = static_cast<double>(rail().size() - 1);
@@ -89,7 +89,7 @@ Plot track_plot(const ComparedSides& all) {
   return plot;
 }
 
-/// The side that is nearest to a place of the rail, if one is near.
+/// The side nearest to a place on the rail, within `caught`.
 std::optional<std::size_t> side_near(const SessionState& state, double place) {
   std::optional<std::size_t> nearest;
   double least = caught;
@@ -104,7 +104,7 @@ std::optional<std::size_t> side_near(const SessionState& state, double place) {
   return nearest;
 }
 
-/// Drags a side; one that is only pressed gets the handle.
+/// Drags a side; a side that is only pressed gets the handle.
 void drag_side(Application& application, const PlotDone& done) {
   auto& dragged = context_local<std::optional<std::size_t>, struct DraggedSide>();
   Session& session = application.session;
@@ -121,7 +121,7 @@ void drag_side(Application& application, const PlotDone& done) {
   dragged.reset();
 }
 
-/// Another side, and which memory is shown.
+/// The buttons: add a side, and which memory is shown.
 Node buttons(Application& application) {
   Node add = scene::pill("+ side").named("add");
   const std::string refusal = why_not(find_command(application, "compare.add"), application);
@@ -139,7 +139,7 @@ Node buttons(Application& application) {
 constexpr float rules_width = 240;  // design pixels
 constexpr float list_height = 340;
 
-/// The menu of a side, in which every line makes another of it.
+/// The menu of a side; every line changes the side.
 class SideMenu {
  public:
   SideMenu(Application& application, const ComparedSide& side) : application_(application), compared_(side) {}
@@ -166,7 +166,7 @@ class SideMenu {
 
   using Change = std::function<void(Side&)>;
 
-  /// What makes another side of the present one.
+  /// A function that applies a change to this side.
   std::function<void(const Change&)> changes() const {
     return [&application = application_, side = side(), index = compared_.index](const Change& change) {
       Side next = side;
@@ -230,7 +230,7 @@ class SideMenu {
           application_.session.why_not_on(*device, side().form, computed()));
   }
 
-  /// The options of the rule, and whole or bounded numbers that it takes.
+  /// The rule's options and its integer or bounded parameters.
   void add_settings() {
     const Variant& variant = find_variant(side().variant);
     for (const Option& option : variant.options) {
@@ -268,7 +268,7 @@ class SideMenu {
                     scene::line(parameter.name)}));
   }
 
-  /// What goes in, for this side alone; the first side's are the data's, in Step.
+  /// Sliders for the inputs of this side alone; those of the first side are in Step.
   void add_sliders() {
     struct OwnSlider {
       const char* kind;

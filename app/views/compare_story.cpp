@@ -10,7 +10,7 @@ namespace {
 constexpr ImVec2 largest_cell_beside = {108, 64};  // design pixels, as the next
 constexpr float picture_sides[] = {256, 208, 152, 96, 0};
 
-/// What the rule is compared with: one that only adds; what adds itself, with one that erases.
+/// The rule to compare with: one that only adds; or, for linear attention, one that erases.
 std::string beside(const std::string& variant) { return variant == "linear" ? "deltanet" : "linear"; }
 
 Node two_rules(Application& application, const MemoryStory& other, const MemoryStory& own,

@@ -12,7 +12,7 @@ void choose_head(Session& session, Index head) {
   session.choose([head](Choice& choice) { choice.head = head; });
 }
 
-/// One of some as segments that wrap; or of very many as a number.
+/// A choice of one out of `count`: segments that wrap, or a number to type if there are very many.
 Node pick(const std::string& what, Index present, Index count, std::function<void(Index)> choose) {
   if (count > most_segments) {
     Node line = {scene::Input{.text = std::to_string(present),
@@ -38,7 +38,7 @@ Node pick(const std::string& what, Index present, Index count, std::function<voi
   return scene::flow(std::move(all), Gap::none).named(what);
 }
 
-/// What the panel is called, with the heads beside it where they have room.
+/// The title of the panel, with the heads beside it if they fit.
 Node title_and_heads(Application& application) {
   const Node title = scene::tag("Inputs");
   if (has_head_tables(application.session))

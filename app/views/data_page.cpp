@@ -20,7 +20,7 @@ std::string rule_label(const std::string& rule) {
   return found == table.end() ? "Other" : found->label;
 }
 
-/// How a text begins, on one line.
+/// The beginning of a text, on one line.
 std::string beginning(const std::string& text) {
   constexpr std::size_t longest = 160;  // bytes; more never fits
   std::string begin = text.substr(0, text.size() > longest ? text.rfind(' ', longest) : text.size());
@@ -28,7 +28,7 @@ std::string beginning(const std::string& text) {
   return begin;
 }
 
-/// "overwriting a fact · layer 2" of "DeltaNet: overwriting a fact": the group says the rule.
+/// "overwriting a fact · layer 2" of "DeltaNet: overwriting a fact": the group names the rule.
 std::string name_in_group(const CaptureSummary& capture) {
   const std::string rule = rule_label(capture.rule) + ": ";
   std::string name = capture.name.starts_with(rule) ? capture.name.substr(rule.size()) : capture.name;
@@ -67,7 +67,7 @@ std::vector<std::string> capture_names(std::span<const DataEntry> entries) {
   return names;
 }
 
-/// Those of `all` with every word of `typed` in their group, name, words or id.
+/// The entries with every word of `typed` in their group, name, text or id.
 std::vector<const DataEntry*> filtered(std::span<const DataEntry> all, std::string_view typed) {
   std::vector<const DataEntry*> left;
   const std::vector<std::string> wanted = typed_words(typed);
@@ -78,8 +78,8 @@ std::vector<const DataEntry*> filtered(std::span<const DataEntry> all, std::stri
   return left;
 }
 
-constexpr float narrow = 1280;           // design pixels; in narrower windows the list has less room,
-constexpr float one_below_other = 1240;  // and all that is told of data stands one below the other
+constexpr float narrow = 1280;           // design pixels; in narrower windows the list is narrower,
+constexpr float one_below_other = 1240;  // and the details of data are in one column
 constexpr Index most_tokens_shown = 4096;
 constexpr Index most_channels_shown = 128;
 constexpr double cosine_steps = 100;  // two decimals, so that its id is short
@@ -96,7 +96,7 @@ struct DataPage {
 };
 
 void begin_page(DataPage& page, Application& application) {
-  for (const std::string& file : application.recent_files)  // somebody may have written it anew
+  for (const std::string& file : application.recent_files)  // the file may have changed
     application.session.questions().forget(DataPreview{file});
   page = {.entries = data_entries(application.recent_files)};
   const std::string& open = application.session.data().id;
@@ -105,7 +105,7 @@ void begin_page(DataPage& page, Application& application) {
   if (is_listed || !page.entries.empty()) page.choose(is_listed ? open : page.entries.front().id);
 }
 
-/// Takes what the keys have chosen.
+/// Takes over what the keyboard has chosen.
 void follow(DataPage& page, const std::vector<const DataEntry*>& left) {
   std::vector<std::string> keys;
   for (const DataEntry* entry : left) keys.emplace_back(entry->key());
@@ -136,8 +136,8 @@ Node slider(const char* words, double value, const style::SliderLook& look, std:
   return {scene::Slider{.words = words, .value = value, .look = look, .set = std::move(set), .waits = true}};
 }
 
-/// Sliders for the sizes that `preset` has, and its seed. `change` is told when the mouse lets go: data are
-/// made anew from the first token.
+/// Sliders for the sizes that `preset` has, and its seed. `change` is called when the mouse is released, as
+/// all data are generated again.
 Node preset_sliders(const Preset& preset, const PresetSize& size,
                     const std::function<void(const PresetSize&)>& change) {
   Nodes all;
@@ -174,7 +174,7 @@ Node preset_sliders(const Preset& preset, const PresetSize& size,
   return scene::column(std::move(all), Gap::near);
 }
 
-/// The chosen data, as far as it is known what they are like: pictures are made in other threads.
+/// Details of the chosen data, as far as they are computed: other threads make the pictures.
 class DataDetails {
  public:
   DataDetails(Application& application, DataPage& page)
@@ -207,7 +207,7 @@ class DataDetails {
   bool is_open() const { return application_.session.data().id == id(); }
   bool is_shown() const { return answer_.value && (answer_.value->data->id == id() || answer_.stale); }
 
-  /// Opens the data at a head and a word of one's choice; of those that are open, the word stays.
+  /// Opens the data at a head and a token. If the data are open already, the token does not change.
   void open_at(Index head, std::optional<Index> token = std::nullopt) const {
     Session& session = application_.session;
     application_.show_data = false;
@@ -227,7 +227,7 @@ class DataDetails {
     session.change(std::move(next));
   }
 
-  /// The name and what opens it.
+  /// The name and the button that opens the data.
   Node title_line() const {
     std::string title = id();
     for (const DataEntry& entry : page_.entries) {
@@ -247,7 +247,7 @@ class DataDetails {
         {scene::line(title, style::Text::title).named("title"), scene::rest(), std::move(button)}, Gap::far);
   }
 
-  /// How large they are, where to look, what is said of them.
+  /// Sizes, what to look at, and notes.
   Nodes told() const {
     Nodes all;
     if (const Preset* preset = preset_of(id())) {
@@ -289,7 +289,7 @@ class DataDetails {
     return all;
   }
 
-  /// The text in a line to type in, and texts to start from.
+  /// An input field for the text, and example texts.
   Node text_choice() const {
     const auto choose = [&page = page_](const std::string& words) {
       TypedText typed = typed_text(page.chosen);
@@ -305,7 +305,7 @@ class DataDetails {
     return scene::column(std::move(all), Gap::tight);
   }
 
-  /// Pictures of the heads, then the numbers where the data are open.
+  /// Pictures of the heads, then the numbers if the data are open.
   Nodes pictures() const {
     if (!is_shown()) {
       if (answer_.reason.empty()) return {scene::caption("being analysed…")};
@@ -336,7 +336,7 @@ class DataDetails {
   Known<PreviewedData> answer_;
 };
 
-/// A saved place is opened, and says itself which data it belongs to.
+/// The details of a saved place; the place itself names its data.
 Node saved_place(Application& application, const std::string& id) {
   Nodes all = {
       scene::row({scene::line(std::filesystem::path(id).filename().string(), style::Text::title),
@@ -349,7 +349,7 @@ Node saved_place(Application& application, const std::string& id) {
   return scene::column(std::move(all), Gap::near);
 }
 
-/// In the place of a preview, where nothing is left to preview.
+/// Shown in place of a preview if nothing matches the filter.
 Node nothing_matches(DataPage& page) {
   return scene::column(
       {scene::paragraph(fmt::format("Nothing matches “{}”.", page.list.filter.typed)),
@@ -368,7 +368,7 @@ void open_chosen(Application& application, DataPage& page) {
     application.show_data = false;
 }
 
-/// The rows; a second click opens what the first one chose.
+/// The rows of the list; a double click opens one.
 Node rows(Application& application, DataPage& page, const std::vector<const DataEntry*>& left) {
   Nodes all;
   std::string_view group;

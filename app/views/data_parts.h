@@ -2,36 +2,35 @@
 
 #include "app/views/view.h"
 
-// What the panel and the page of the data are made of.
+// The parts of the data panel and the data page.
 
 namespace palimpsest {
 
-/// The knob of a form with chunks: how many words are computed together, and what every size costs.
+/// The slider for the chunk size: tokens in a chunk, and what every size costs.
 Node knob(Application& application);
 
-/// The sliders that change what goes in: gates, strength, key length, and whatever the variant can be told.
+/// The sliders that change the inputs: gates, write strength, norm of the keys, and the rule's parameters.
 Node adjusting_numbers(Application& application);
 
-/// The rest: settings with a few values each, and the way back to what was given.
+/// The other settings, with a few values each, and a button to undo all edits.
 Node adjusting_options(Application& application);
 
-/// The numbers of one token of what is open, q, k, v and its gates, to be typed over. Why the number that was
-/// typed last is not taken stands above them.
+/// The numbers of one token of the open data, q, k, v and its gates, to edit. Above them: why the number that
+/// was typed last is not accepted.
 Node cell_table(Application& application);
 
 /// Whether the heads of the open data are few and short enough to be shown as pictures.
 bool has_head_tables(const Session& session);
 
-/// One small picture for each head of the open data: what its memory answers after half of the words, with
-/// its number and how legible that is; the present one is framed, words come under the pointer. A click opens
-/// one.
+/// One small picture for each head of the open data: what its memory returns after half of the tokens, with
+/// the head's number and the legibility. The current head is framed. A click opens a head.
 Node head_tables(Application& application, const std::function<void(Index)>& open);
 
-/// Every head as a small picture of how alike its keys are, with its strengths and decays below. `present` is
-/// framed (-1: none). A click opens one. Uses `preview` until it is drawn.
+/// One small picture for each head: the cosines of its keys, with β‖k‖² and decay below. `present` is framed
+/// (-1: none). A click opens a head. `preview` must stay valid until the node is drawn.
 Node head_pictures(const PreviewedData& preview, Index present, const std::function<void(Index)>& open);
 
-/// Of an id, what is the same for a preset at all its sizes.
+/// The part of an id that is the same for all sizes of a preset.
 inline std::string_view data_key(std::string_view id) { return id.substr(0, id.find('?')); }
 
 /// Data that can be opened: one row of a list.
@@ -39,14 +38,13 @@ struct DataEntry {
   std::string id;            // as Session::open_named takes it
   std::string group;         // the heading it stands under
   std::string name;          // "overwriting a fact"
-  std::string words;         // a line below: how its text begins, or what it shows
-  std::string problem = {};  // why it cannot be opened; empty if that is not known
+  std::string words;         // a line below: the beginning of its text, or what it shows
+  std::string problem = {};  // why it cannot be opened; empty if no problem is known
 
   std::string_view key() const { return data_key(id); }
 };
 
-/// All presets, captures by their rule, and `recent` paths of files. Reads what lies in the folder of
-/// captures.
+/// All presets, captures sorted by rule, and the files `recent`. Reads the folder of captures.
 std::vector<DataEntry> data_entries(std::span<const std::string> recent);
 
 }  // namespace palimpsest

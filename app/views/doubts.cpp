@@ -4,7 +4,7 @@
 #include "app/session/presets.h"
 #include "app/views/story.h"
 
-// What a file of one's own leaves open, in a line under the top bar.
+// What is ambiguous in the user's file, in a line under the top bar.
 
 namespace palimpsest {
 
@@ -35,7 +35,7 @@ Node names_link(Application& application, std::string words, const std::string& 
       .on([&application, id] { choose_names(application, id); });
 }
 
-/// Those about the open data, of which the present rule does not take the arrays.
+/// The doubts about the open data, without those whose arrays the current rule uses.
 std::vector<Doubt> present_doubts(const Session& session) {
   std::vector<Doubt> doubts = session.data().doubts;
   if (doubts.empty()) return doubts;

@@ -4,13 +4,13 @@
 
 namespace palimpsest {
 
-/// Opens the card on which arrays of a file are taken for inputs.
+/// Opens the card that assigns the arrays of a file to inputs.
 void choose_names(Application& application, const std::string& id);
 
-/// What a file leaves open, each with its answer as a link.
+/// One row for each doubt, with its resolution as a link.
 Nodes doubt_rows(Application& application, const std::vector<Doubt>& doubts);
 
-/// What can be done about a file that cannot be opened, as links; none while that is not known.
+/// Links that may help to open a file that cannot be opened; empty if there are none.
 Nodes ways_out(Application& application, const std::string& id);
 
 }  // namespace palimpsest

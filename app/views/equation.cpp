@@ -6,8 +6,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float line_size = 17;     // of a line's letters, in design pixels
-constexpr float problem_size = 16;  // of those of the loss
+constexpr float line_size = 17;     // letter size of a line, in design pixels
+constexpr float problem_size = 16;  // letter size of the loss
 constexpr float low_window = 960;
 
 Node wrapped(const std::string& latex, float size, std::vector<std::string> boxed = {}) {
@@ -21,7 +21,7 @@ LatexStyle look(bool bright, const Record* numbers = nullptr) {
   return {.colour = colour, .lit = {}, .numbers = numbers};
 }
 
-/// What the lines of a phase are as LaTeX, kept while nothing that it depends on changes.
+/// The lines of a phase as LaTeX, kept while nothing that they depend on changes.
 struct WrittenLines {
   // Computation, form, phase; states turned, colours.
   using Key = std::tuple<std::uint64_t, Form, Index, bool, style::Theme>;
@@ -32,9 +32,9 @@ struct WrittenLines {
   std::vector<std::string> dim;
   std::vector<std::string> lit;
   std::optional<NumbersKey> numbers_key;
-  std::string numbers;                 // empty: there is none to write
-  std::weak_ptr<const Record> record;  // what `results` are of
-  std::vector<std::string> results;    // what every line comes to, in one number
+  std::string numbers;                 // empty: the line has none
+  std::weak_ptr<const Record> record;  // of `results`
+  std::vector<std::string> results;    // the result of every line as one number
 };
 
 WrittenLines& written_lines(const Application& application, const Phase& phase) {
@@ -54,29 +54,29 @@ WrittenLines& written_lines(const Application& application, const Phase& phase) 
   return lines;
 }
 
-/// What the lines of one word come to. Rows of many words have no single number.
+/// The results of the lines of one token. Lines for many tokens have no single number.
 void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) {
   if (lines.record.lock() == sight.record && lines.results.size() == phase.operations.size()) return;
   lines.record = sight.record;
   lines.results.clear();
   if (sight.trace->form != Form::recurrent) return;
-  // Errors are known of the correct run; a faulty one has the norms of its own numbers.
+  // The recall holds the errors of the correct run; a faulty run shows the norms of its own numbers.
   const Recall* recall =
       is_faulty(sight) ? nullptr : sight.computation->recall(sight.trace->token(sight.cursor));
   for (const Operation& operation : phase.operations)
     lines.results.push_back(line_number(operation, *sight.record, sight.trace->symbols, recall));
 }
 
-/// What is pointed at or held on the Stage; empty if that is nothing.
+/// The symbol that is pointed at or held on the Stage; empty: none.
 std::string symbol_in_focus(const Application& application, const Symbols& symbols) {
   if (application.focus_is_usual() || !application.focus()) return {};
   return symbol_in(symbols, application.focus()->tensor).latex;
 }
 
-/// The line that the pointer was on in the last frame: that is lit, and written out below.
+/// The line under the pointer in the last frame; it is highlighted, and shown with its numbers below.
 std::optional<Index>& pointed_line() { return context_local<std::optional<Index>, struct PointedLine>(); }
 
-/// One line, and below it what it comes to; a click goes there.
+/// One line with its result below; a click goes to its step.
 Node line_node(Application& application, const WrittenLines& lines, const Operation& operation, Index index,
                bool is_lit) {
   const Sight& sight = application.session.sight();
@@ -92,7 +92,7 @@ Node line_node(Application& application, const WrittenLines& lines, const Operat
     application.show_welcome = false;
     Cursor cursor = application.session.sight().cursor;
     cursor.operation = index;
-    cursor.entered = cursor.row;  // a step back leaves it again
+    cursor.entered = cursor.row;  // a step back leaves the operation
     application.session.set_cursor(cursor);
   };
   Node content = scene::row({scene::column(std::move(all), Gap::tight).filling()});
@@ -106,8 +106,7 @@ Node line_node(Application& application, const WrittenLines& lines, const Operat
       .on(go_there);
 }
 
-/// The line once more with the numbers of this token; only those that are single numbers can be written into
-/// it.
+/// The line again with this token's numbers in place of its scalar symbols.
 void add_numbers(Nodes& all, WrittenLines& lines, Index block, Index index, const Operation& operation,
                  const Symbols& symbols, const Record& record) {
   const WrittenLines::NumbersKey key{block, index};
@@ -121,7 +120,7 @@ void add_numbers(Nodes& all, WrittenLines& lines, Index block, Index index, cons
   all.push_back(wrapped(lines.numbers, line_size));
 }
 
-/// "after" and "before": the switch between the two memories that an output can read.
+/// The switch for the memory that the output reads: "after" or "before" the write.
 Node read_switch(Session& session, bool is_before) {
   const auto memory = [&](const char* words, bool reads_before, const char* explained) {
     Node button = {
@@ -141,7 +140,7 @@ Node read_switch(Session& session, bool is_before) {
       Gap::wide);
 }
 
-/// Below a step that reads: which memory, as papers differ in that.
+/// Below the output step: which memory it reads, as papers differ.
 void add_reading(Nodes& all, Application& application, const Operation& operation) {
   if (operation.purpose != Purpose::output) return;
   Session& session = application.session;
@@ -158,7 +157,7 @@ void add_reading(Nodes& all, Application& application, const Operation& operatio
       scene::paragraph(reading_in_words(*sight.computation, is_known ? answer.value.get() : nullptr)));
 }
 
-/// The lines of the step that is seen, then what there is to say of one of them.
+/// The lines of the current step, then the details of one of them.
 void add_lines(Nodes& all, Application& application) {
   const Sight& sight = application.session.sight();
   const auto [phase, record] = shown(application);

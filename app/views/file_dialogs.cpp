@@ -2,7 +2,7 @@
 
 #include "app/views/doubts.h"
 
-// The cards that ask which file is to be opened, and where something is to be saved.
+// The dialogs that open a file and save one.
 
 namespace palimpsest {
 
@@ -14,7 +14,7 @@ constexpr float card_width = 600;  // design pixels
 
 constexpr std::string_view data_endings[] = {".npz", ".npy", ".safetensors", ".csv", ".json"};
 
-/// A path as somebody types it: "~" is home.
+/// The path for what was typed: "~" is the home folder.
 fs::path typed_path(const std::string& typed) {
   const char* home = std::getenv("HOME");
   if (home && typed.starts_with('~')) return fs::path(home + typed.substr(1));
@@ -31,27 +31,27 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-/// The folder to list: the typed one, or the one that what is typed begins with.
+/// The folder to list: the folder part of what is typed.
 fs::path folder_of(const std::string& typed) {
   const fs::path path = typed_path(typed);
   const fs::path folder = is_folder(path) ? path : path.parent_path();
   return folder.empty() ? fs::path(".") : folder;
 }
 
-/// The last name of what is typed, which may be only begun; none where a folder is typed.
+/// The last name in what is typed, which may be incomplete; empty if a folder is typed.
 std::string begun_name(const std::string& typed) {
   const fs::path path = typed_path(typed);
   return is_folder(path) ? std::string() : path.filename().string();
 }
 
-/// What a folder offers: its folders, with a slash, and its files with some endings. Hidden ones are left
-/// out.
+/// The content of a folder: its folders, with a slash, and its files with certain endings, without hidden
+/// ones.
 struct FolderList {
   fs::path path = {};
   bool known = false;
   std::vector<std::string> names = {};
 
-  /// Reads `wanted`, unless it is known already.
+  /// Reads the folder `wanted`, unless it is known already.
   void look_up(const fs::path& wanted, std::span<const std::string_view> endings) {
     if (known && path == wanted) return;
     path = wanted;
@@ -72,7 +72,7 @@ struct FolderList {
     std::ranges::sort(names, {}, [](const auto& name) { return std::pair(!name.ends_with('/'), name); });
   }
 
-  /// Those that go on as typed.
+  /// The names that begin with what is typed.
   std::vector<std::string> going_on(const std::string& typed) const {
     std::vector<std::string> fitting = names;
     std::erase_if(fitting,
@@ -80,7 +80,7 @@ struct FolderList {
     return fitting;
   }
 
-  /// What was typed so far, gone on as far as only one name goes on.
+  /// What is typed, completed as far as the matching names agree.
   std::string completed(const std::string& typed) const {
     const std::vector<std::string> fitting = going_on(typed);
     if (fitting.empty()) return typed;
@@ -96,23 +96,23 @@ struct FolderList {
 struct FileDialog {
   FolderList folder = {};
   std::string problem = {};       // of the last try
-  bool asks = false;              // the typed path is to be selected, so that typing replaces it
-  const DataSet* left = nullptr;  // what was open when other data were asked for; null: none are
+  bool asks = false;              // select the typed path, so that typing replaces it
+  const DataSet* left = nullptr;  // the data that were open at the request; null: no request
 };
 
-/// What is asked of a card, and what it does.
+/// The content and the actions of a dialog.
 struct Asked {
   std::string title = {};
   std::string& typed;
   std::span<const std::string_view> endings = {};
   std::function<Node()> verdict = {};                    // a sentence on what is typed
-  std::function<void()> edited = {};                     // what is typed was changed
+  std::function<void()> edited = {};                     // the typed path was changed
   std::function<void(const std::string&)> pressed = {};  // a file of the list
   std::function<void()> entered = {};
   Node button;
 };
 
-/// What lies in the folder: a press goes into a folder, or takes a file.
+/// The content of the folder: a press opens a folder, or takes a file.
 Nodes rows(const FolderList& folder, const Asked& asked) {
   Nodes all;
   const auto add = [&](const std::string& name, const std::string& path, bool is_typed = false) {
@@ -162,7 +162,7 @@ void open(Application& application, FileDialog& dialog, const fs::path& path) {
   application.open(path);
 }
 
-/// Closes the card when the data that were asked for are there; asks again when they cannot be opened.
+/// Closes the dialog when the requested data are open; asks again if they cannot be opened.
 void follow_opening(Application& application, FileDialog& dialog) {
   if (!dialog.left) return;
   const bool failed = !application.session.message().empty();
@@ -177,7 +177,7 @@ Node opening_verdict(Application& application, const FolderList& folder) {
   const style::Palette& c = style::colours();
   const fs::path path = typed_path(path_in_id(application.open_path));
   if (std::string words = application.session.message(); !words.empty()) {
-    const std::string named = path_in_id(application.session.refused()) + ": ";  // as in the line above
+    const std::string named = path_in_id(application.session.refused()) + ": ";  // the line above shows it
     if (words.starts_with(named)) words.erase(0, named.size());
     Nodes all = {sentence(words, c.alarm)};
     std::ranges::move(ways_out(application, application.session.refused()), std::back_inserter(all));
@@ -203,14 +203,14 @@ void begin_opening(Application& application, FileDialog& dialog) {
   application.open_path = ((goes_on ? last : application.own_folder()) / "").string();
 }
 
-/// Where it will be written: a name without an ending gets that of what is saved.
+/// The path to write: a name without an ending gets the ending of the saved kind.
 fs::path target(const Application& application) {
   fs::path path = typed_path(application.save_path);
   if (!is_folder(path) && !path.has_extension()) path += application.saving.ending;
   return path;
 }
 
-/// Why nothing can be written there; empty if that is not known.
+/// Why nothing can be written there; empty if no reason is known.
 std::string refusal(const Application& application) {
   const std::string& ending = application.saving.ending;
   const fs::path path = target(application);
@@ -233,7 +233,7 @@ Node saving_verdict(const Application& application, const FileDialog& dialog) {
   return sentence(fmt::format("Enter writes {}", path.filename().string()), c.dim);
 }
 
-/// Writes it and closes the card, or says why not and asks again.
+/// Writes the file and closes the dialog, or shows why not and asks again.
 void save(Application& application, FileDialog& dialog) {
   dialog.problem = refusal(application);
   if (dialog.problem.empty()) dialog.problem = application.save_to(target(application));

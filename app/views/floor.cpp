@@ -10,14 +10,14 @@ namespace {
 
 using style::px;
 
-constexpr float around = 8;  // the transport, in design pixels
+constexpr float around = 8;  // margin around the transport, in design pixels
 constexpr float transport_height = 28;
-constexpr std::size_t most_asked = 12;  // words that one asks about
+constexpr std::size_t most_asked = 12;  // tokens that the memory is queried for
 
 /// Which part of the text all floors of the current Dear ImGui context show.
 FloorView& floor_view() { return context_local<FloorView>(); }
 
-/// The memory is asked about a word as well, or no more.
+/// Adds a token to those that the memory is queried for, or removes it.
 void ask_about_word(Application& application, Index token) {
   SessionState next = application.session.state();
   if (next.words.empty()) next.words = underlined_words(application.session);
@@ -31,20 +31,20 @@ void ask_about_word(Application& application, Index token) {
   application.session.change(std::move(next));
 }
 
-constexpr double shortest = 0.1;  // words of half-life: no bar
-constexpr double longest = 1e4;   // a full one
-constexpr double usual = 0.95;    // the share of the lengths that is shown in full
+constexpr double shortest = 0.1;  // half-life in tokens: no bar
+constexpr double longest = 1e4;   // half-life of a full bar
+constexpr double usual = 0.95;    // share of the norms that are not clipped
 
 // In design pixels.
 constexpr float lane_row = 13;
 constexpr float below_lane = 4;
 constexpr float least_numbered_error = 124;  // in wider columns a bar has its numbers beside it
 constexpr float numbered_error = 56;
-constexpr float least_numbers = 56;  // of a row's height: from here on it has the ends of its scale
+constexpr float least_numbers = 56;  // of a row's height: from here on it shows the ends of its scale
 
 constexpr std::size_t measured_lengths = 8192;
 
-/// The scales of what is in view, measured anew only when that has changed.
+/// The scales for the visible tokens, computed again only when these have changed.
 const VisibleScales& kept_scales(const Computation& computed, const FloorColumns& columns) {
   struct Kept {
     std::tuple<std::uint64_t, Index, Index> key = {0, -1, -1};
@@ -56,13 +56,13 @@ const VisibleScales& kept_scales(const Computation& computed, const FloorColumns
   return kept.scales;
 }
 
-/// Whether the write went past its target: the rest of the error points the other way, or is longer.
+/// Whether the write overshot: the remaining error has the opposite direction, or a larger norm.
 bool overshoots(const Computation& computed, Index token, const Recall& recall) {
   const auto& written = entry(computed.tokens, token).written;
   return (computed.written_by == "beta" && written && *written > 1 + 1e-9) || recall.after > recall.before;
 }
 
-/// Of tokens that share a pixel the largest errors.
+/// The mark for tokens that share a pixel: the largest of their errors.
 FloorMark error_mark(const Computation& computed, Index first, Index end, double full, ImU32 colour) {
   LengthBar before = {.part = -1};
   LengthBar after = {.part = -1};
@@ -131,7 +131,7 @@ void draw_floor_panel(Application& application, const FloorPanel& panel,
       scene::show(story_buttons(application));
     else
       draw_transport(application, panel.legend);
-    ImGui::Dummy({1, 1});  // where there is no room for it
+    ImGui::Dummy({1, 1});  // Dear ImGui needs an item here, even if nothing was drawn
   }
   style::end_panel();
 }
@@ -143,7 +143,7 @@ WordPlaces word_places(const FloorColumns& columns) {
 
 PlotDone draw_over_words(const Plot& plot, const Rectangle& place) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
-  list->PushClipRectFullScreen();  // rows are clipped to the words
+  list->PushClipRectFullScreen();  // rows are clipped to the tokens
   PlotDone done = draw_plot(plot, place);
   list->PopClipRect();
   return done;
@@ -194,7 +194,7 @@ void show_floor(Application& application, const Floor& floor, const FloorColumns
     return;
   }
   application.go_to(*acts.pressed);
-  view.followed = application.session.token();  // what is under the pointer stays there
+  view.followed = application.session.token();  // do not scroll: the clicked token stays under the pointer
 }
 
 float half_life_part(double kept) {
@@ -237,7 +237,7 @@ VisibleScales visible_scales(const Computation& computed, Index begin, Index end
   VisibleScales scales;
   scales.errors = length_scale(std::move(errors));
   scales.errors.largest = largest;
-  // 1 is a write that puts a value in the place of another; lengths have no such mark.
+  // β = 1 replaces a value completely; norms have no such reference.
   const double most = length_scale(std::move(written)).full;
   scales.written = computed.written_by == "beta" ? std::max(1.0, most) : most;
   return scales;
@@ -246,7 +246,7 @@ VisibleScales visible_scales(const Computation& computed, Index begin, Index end
 void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns& columns) {
   if (computed.tokens.empty()) return;
   const style::Palette& c = style::colours();
-  // What must not vanish when tokens share a pixel: the strongest forgetting, and the strongest writing.
+  // Of tokens that share a pixel, the strongest decay and the strongest write are shown.
   const auto add = [&](FloorRow row, ImU32 colour, const auto& part_of) {
     row.mark = [&computed, colour, part_of](Index first, Index end) {
       FloorMark mark;
@@ -277,7 +277,7 @@ void add_error_row(Floor& floor, const Computation& computed, const FloorColumns
   const style::Palette& c = style::colours();
   const LengthScale& scale = kept_scales(computed, columns).errors;
   const std::string largest = "max " + plain_number(scale.largest, 3);
-  const std::string name = computed.edited ? "‖e‖ without fault" : "‖e‖";  // of a faulty run it is not known
+  const std::string name = computed.edited ? "‖e‖ without fault" : "‖e‖";  // not known for a faulty run
   floor.rows.push_back(
       {.name = "error",
        .height = height,

@@ -8,18 +8,18 @@ namespace {
 
 constexpr Index most_tokens_asked = 1024;  // the record of the parallel form holds n x n matrices
 
-/// What is compared: one row of numbers for each form, at the present word.
+/// What is compared: one row of numbers for each form, at the current token.
 struct ComparedRows {
-  bool is_written = false;                                            // what is written, not what comes out
+  bool is_written = false;                                            // the written value, not the output
   std::array<const Matrix<double>*, std::size(all_forms)> rows = {};  // null: not known
   std::array<Index, std::size(all_forms)> row = {};
   std::array<std::uint64_t, std::size(all_forms)> version = {};
   std::array<std::shared_ptr<const Record>, std::size(all_forms)> kept = {};
-  std::shared_ptr<const Record> reference = nullptr;  // what is written, by the CPU's recurrence
+  std::shared_ptr<const Record> reference = nullptr;  // of the written value: the recurrence on the CPU
 
   const Matrix<double>* of(Form form) const { return entry(rows, form); }
 
-  /// The numbers of a form's row [1, V]; of one token they are recorded as a column.
+  /// The numbers of a form's row [1, V]; a record of one token holds them as a column.
   Matrix<double> numbers(Form form) const {
     const Matrix<double>& all = *of(form);
     if (is_written && form == Form::recurrent) return all.transpose();
@@ -27,7 +27,7 @@ struct ComparedRows {
   }
 };
 
-/// Whether the present step is on the way to what is written.
+/// Whether the current step contributes to the written value.
 bool is_at_a_write(const Sight& sight) {
   if (!sight.record) return false;
   return is_among(sight.trace->operation(sight.cursor).purpose,
@@ -35,7 +35,7 @@ bool is_at_a_write(const Sight& sight) {
                    Purpose::rest, Purpose::solve});
 }
 
-/// What is written: the recurrence's missing value, and the rows of U. Nothing where a rule has no such rows.
+/// The written values: the recurrence's error, and the rows of U. Nothing if a rule has no such rows.
 std::optional<ComparedRows> written_rows(Application& application, Index token) {
   const auto computation = application.session.computed();
   ComparedRows compared{.is_written = true};
@@ -78,7 +78,7 @@ ComparedRows output_rows(const Computation& computed, Index token) {
   return compared;
 }
 
-/// The colour range of the strips: that of all outputs, as on the stage, or of the recurrence's row here, so
+/// The colour range of the strips: that of all outputs, as on the Stage, or that of the recurrence's row, so
 /// that equal rows look equal.
 float strip_range(const Application& application, const Computation& computed, const ComparedRows& compared,
                   Index token) {
@@ -89,7 +89,7 @@ float strip_range(const Application& application, const Computation& computed, c
   return expected ? static_cast<float>(expected->o.row(token).cwiseAbs().maxCoeff()) : 1;
 }
 
-/// The recorded cell behind channel `channel` of a strip; nothing where the step's record has none.
+/// The recorded cell that a strip shows at `channel`; nothing if the step's record has none.
 std::optional<CellFocus> recorded_cell(Application& application, bool is_written, Index channel) {
   const Sight& sight = application.session.sight();
   if (!sight.record || application.session.lookout().is_stale()) return std::nullopt;
@@ -101,7 +101,7 @@ std::optional<CellFocus> recorded_cell(Application& application, bool is_written
   return std::nullopt;
 }
 
-/// What a form's residual is measured against.
+/// What a form's difference is measured against.
 std::string residual_words(const Application& application, const FormResult& result) {
   if (!result.is_compared) return "This form is being computed and compared.";
   const Choice& choice = application.session.computed()->choice;
@@ -111,19 +111,19 @@ std::string residual_words(const Application& application, const FormResult& res
       on_device(choice).empty() ? "" : " of the CPU", allowance_words(result));
 }
 
-/// How far a form's row of what is written is from the recurrence's on the CPU.
+/// The difference of a form's written row from that of the recurrence on the CPU.
 std::string written_distance(const ComparedRows& compared, Form form) {
   const Matrix<double>& reference = compared.reference->at("error");
   if (&reference == compared.of(form)) return "reference";
   return plain_number(compare("U", compared.numbers(form), reference.transpose()).error, 2);
 }
 
-/// Whether a fault is in this form on purpose.
+/// Whether a fault is injected into this form.
 bool is_faulty(const Computation& computed, Form form) {
   return !computed.choice.fault.id.empty() && computed.choice.fault.form == form;
 }
 
-/// The form's name, which is lit for the present form and switches to the others, and its residual.
+/// The form's name, highlighted for the current form, a link for others; and its largest difference.
 Node heading(Application& application, Form form, const FormResult& result, const ComparedRows& compared) {
   const style::Palette& c = style::colours();
   const Computation& computed = *application.session.computed();
@@ -150,7 +150,7 @@ Node heading(Application& application, Form form, const FormResult& result, cons
       .named(form_label(form));
 }
 
-/// A form's row as a strip of colours; a cell of the present form is explained while it is pointed at.
+/// A form's row as a strip of colours; the cell of the current form under the pointer is explained.
 Node strip(Application& application, Form form, const ComparedRows& compared, Index token) {
   scene::Picture picture;
   if (const Matrix<double>* rows = compared.of(form)) {
@@ -169,7 +169,7 @@ Node strip(Application& application, Form form, const ComparedRows& compared, In
   return Node{std::move(picture)}.named(compared.is_written ? "written" : "output");
 }
 
-/// Where a form differs from the others, and a way there; nothing where it does not.
+/// The first difference of a form from the reference, as a link; nothing if it does not differ.
 void add_first_difference(Nodes& all, Application& application, Form form, const FormResult& result) {
   const auto alarm = [](const std::string& words) {
     return scene::note(words, style::colours().alarm).named("differs");
@@ -229,7 +229,7 @@ Node precision_tabs(Application& application) {
   return scene::row(std::move(tabs), Gap::small).named("precisions");
 }
 
-/// How far the rule is from the output that the file holds.
+/// The difference of the rule's output from the output in the file.
 void add_own_output(Nodes& all, const Session& session) {
   const Computation& computed = *session.computed();
   if (!computed.capture_error) return;
@@ -255,9 +255,9 @@ void add_own_output(Nodes& all, const Session& session) {
 
 constexpr float names_width = 66;  // design pixels
 
-/// What is counted, and how it is said.
+/// A column of the cost table.
 struct Column {
-  float part;  // of the width: bytes are written with their unit
+  float part;  // of the width; bytes need more, for their unit
   const char* title;
   const char* explained;
   double (*value)(const CostRow& row);
@@ -298,8 +298,7 @@ Node titles() {
   return scene::row(std::move(row));
 }
 
-/// A form's costs as numbers with bars below them, beside the `most` of each; lit where it is the present
-/// one.
+/// A form's costs as numbers with bars below them, relative to `most`; highlighted if it is the current form.
 Node costs_of(const CostRow& row, const std::array<double, 3>& most, bool is_present) {
   const style::Palette& c = style::colours();
   const scene::Ink ink = is_present ? c.text : c.dim;
@@ -319,9 +318,9 @@ Node costs_of(const CostRow& row, const std::array<double, 3>& most, bool is_pre
   return scene::row(std::move(cells));
 }
 
-/// What every form takes per token of these data, beside each other: FLOPs, bytes, sequential steps, and why
-/// one pays the first for fewer of the last. A click on a form chooses it. `has_title`: "Cost per token"
-/// stands above; `has_meaning`: what the costs mean stands below.
+/// The costs of every form per token of these data: FLOPs, bytes and sequential steps. A click on a form
+/// chooses it. `has_title`: with "Cost per token" above; `has_meaning`: with an explanation of the trade-off
+/// below.
 Node form_costs(Application& application, bool has_title, bool has_meaning) {
   const auto computation = application.session.computed();
   if (!computation) return scene::column({});
@@ -353,7 +352,7 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
   return scene::column(std::move(all), Gap::tight).named("costs");
 }
 
-/// The forms below each other, and what else is said of them.
+/// The forms one below the other, with notes on them.
 Nodes compared_forms(Application& application, const ComparedRows& compared, Index token, bool has_device) {
   Nodes all;
   for (const Form form : all_forms) all.push_back(form_row(application, form, compared, token));
@@ -363,7 +362,7 @@ Nodes compared_forms(Application& application, const ComparedRows& compared, Ind
   return all;
 }
 
-/// Forms and costs below each other, the device beside the title or below.
+/// Costs below the forms; the device beside the title or below.
 Node both(Application& application, const ComparedRows& compared, Index token, bool has_device,
           bool has_meaning) {
   const auto count = std::ranges::count_if(application.session.computed()->forms,
@@ -382,7 +381,7 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
   return scene::column(std::move(all), Gap::near);
 }
 
-/// Forms or costs: what is not shown has a name beside the title.
+/// Forms or costs: a link beside the title switches to the other.
 Node either(Application& application, const ComparedRows& compared, Index token) {
   const bool costs = application.view.costs;
   const auto page = [&](const char* words, bool shows_costs, const char* meaning) {
@@ -403,11 +402,11 @@ Node either(Application& application, const ComparedRows& compared, Index token)
   return scene::column(std::move(all), Gap::small);
 }
 
-/// What is written at the present word where the step is on the way to it, else what comes out.
+/// The written values at the current token if the step contributes to them, else the outputs.
 ComparedRows compared_rows(Application& application, Index token) {
   const Computation& computed = *application.session.computed();
   const Sight& sight = application.session.sight();
-  // What a faulty recurrence writes is nothing to measure the others by.
+  // A faulty recurrence is no reference for what the other forms write.
   if (is_at_a_write(sight) && sight.computation.get() == &computed && !is_faulty(computed, Form::recurrent)) {
     if (auto written = written_rows(application, token)) return *std::move(written);
   }
@@ -421,7 +420,7 @@ void draw_forms(Application& application) {
   if (style::begin_panel("##forms") && computed && computed->sequence.tokens > 0) {
     const Index token = std::min<Index>(application.session.token(), computed->sequence.tokens - 1);
     const ComparedRows compared = compared_rows(application, token);
-    // In less and less room: the device below them, what costs mean left out, one of the two alone.
+    // For less and less room: the device below, no explanation of the costs, forms or costs alone.
     scene::show(scene::first_that_fits(5, [&](std::size_t wish) {
                   return wish < 4 ? both(application, compared, token, wish % 2 == 0, wish < 2)
                                   : either(application, compared, token);

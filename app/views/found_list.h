@@ -4,21 +4,21 @@
 
 namespace palimpsest {
 
-/// A long list, above which one types what its rows are to hold: the arrow keys go through those that are
-/// left, Enter takes the one that they stand on.
+/// A long list with a filter above it: the arrow keys go through the rows that match, Enter takes the chosen
+/// one.
 struct FoundList {
   FilterBox filter = {};
   std::string at = {};  // the id of the row that Enter takes
-  int moves = 0;        // how often that was brought into sight
+  int moves = 0;        // how often a row was scrolled into view
 
-  /// Goes to a row and brings it into sight.
+  /// Goes to a row and scrolls it into view.
   void go_to(std::string id) {
     at = std::move(id);
     ++moves;
   }
 
-  /// Follows what was typed and pressed, among the rows that are left. What is typed leads to the first of
-  /// them, or leaves the choice where it is if it `keeps` it.
+  /// Follows what was typed and pressed. Typing chooses the first of the rows `left`, or keeps the chosen row
+  /// if `keeps`.
   void follow(const std::vector<std::string>& left, bool keeps) {
     const int moved = std::exchange(filter.moved, 0);
     const bool is_typed = std::exchange(filter.changed, false);
@@ -32,7 +32,7 @@ struct FoundList {
     go_to(entry(left, next));
   }
 
-  /// One of the rows: its content over a ground where it is the chosen one.
+  /// One of the rows: the chosen one has a background.
   Node row(const std::string& id, Node content, std::function<void()> press) const {
     const bool is_chosen = id == at;
     return scene::framed(std::move(content), Gap::near, Gap::near, 0,

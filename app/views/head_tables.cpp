@@ -5,14 +5,14 @@ namespace palimpsest {
 namespace {
 
 constexpr Index most_heads = 16;
-constexpr Index most_run = 32768;     // of all heads together: each of them is run through by half
+constexpr Index most_run = 32768;     // tokens of all heads together; half of them are run
 constexpr float smallest_table = 38;  // design pixels
 constexpr float largest_table = 44;
 constexpr float smallest_picture = 104;
 constexpr float largest_picture = 196;
-constexpr double highest_strength = 2;  // of beta |k|^2, where a memory begins to grow
+constexpr double highest_strength = 2;  // of beta |k|^2: the stability limit
 
-/// A square picture, framed brightly where it is the present one.
+/// A square picture, with a bright frame if it is the current head.
 Node square(scene::Picture picture, bool is_present) {
   picture.height = 0;
   picture.outline = is_present ? 0 : scene::edge_ink;
@@ -31,7 +31,7 @@ std::string words_of(Index index, const HeadAnswers& head) {
       index, asked, head.legibility);
 }
 
-/// One head, whose table may still be on its way.
+/// One head; its table may not be computed yet.
 Node table(Index index, const Known<TablesOfHeads>& answer, std::uint64_t version, bool is_present) {
   static const Matrix<double> nothing =
       Matrix<double>::Constant(1, 1, -std::numeric_limits<double>::infinity());
@@ -72,7 +72,7 @@ std::string pair_words(const PreviewedData& preview, const HeadPreview& head, Ce
                      word(preview, cell.column), head.similarity(cell.row, cell.column));
 }
 
-/// The same of the bars of a word.
+/// The same for the bars of a token.
 std::string bar_words(const PreviewedData& preview, const HeadPreview& head, std::size_t token) {
   std::string words = "token " + word(preview, static_cast<Index>(token));
   if (!head.strength.empty()) words += fmt::format(": β‖k‖² = {:.3f}", head.strength[token]);
@@ -110,7 +110,7 @@ Node picture(const PreviewedData& preview, std::size_t index, bool is_present) {
       .filling_between(smallest_picture, largest_picture);
 }
 
-/// What the pictures show, and the bars below them where there are some.
+/// What the pictures show, and the bars below them if there are any.
 Nodes legends(const PreviewedData& preview) {
   const style::Palette& c = style::colours();
   const bool is_cut = preview.tokens < preview.data->tokens;
@@ -143,7 +143,7 @@ Node head_tables(Application& application, const std::function<void(Index)>& ope
   Nodes all;
   for (Index index = 0; index < session.data().heads; ++index) {
     const bool is_present = index == session.choice().head;
-    // What is pressed keeps the tables until they are drawn.
+    // The callback keeps the tables alive until they are drawn.
     all.push_back(
         table(index, answer, session.computed()->version, is_present).on([open, index, kept = answer.value] {
           open(index);

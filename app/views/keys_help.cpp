@@ -16,7 +16,7 @@ struct Group {
   std::vector<HelpLine> rows;
 };
 
-/// What the mouse does: no command, for it goes by where the pointer is.
+/// What the mouse does; these are no commands, as they depend on the pointer's place.
 std::vector<Group> mouse() {
   return {{"Mouse",
            {{"drag over the tokens", "move the cursor"},
@@ -56,15 +56,14 @@ std::vector<Group> mouse() {
             {"click a cell of the grid", "go to its worst case"}}}};
 }
 
-/// Whether a group belongs to a workspace that is not the present one: "Compare", "Mouse in Compare".
+/// Whether a group belongs to a workspace other than the current one: "Compare", "Mouse in Compare".
 bool is_elsewhere(std::string_view group, const Application& application) {
   return std::ranges::any_of(application.workspaces(), [&](const Workspace& workspace) {
     return &workspace != &application.workspace() && group.ends_with(workspace.name);
   });
 }
 
-/// The commands that have a key, then the mouse; of those for one workspace what can be done in the present
-/// one.
+/// The commands that have a key, then the mouse actions; without those of other workspaces.
 std::vector<Group> groups(const Application& application) {
   std::vector<Group> all;
   for (const Command& command : application.commands()) {
@@ -78,10 +77,10 @@ std::vector<Group> groups(const Application& application) {
   return all;
 }
 
-/// Lines that a group takes: its name, its rows, and some room before the next.
+/// Lines that a group takes: its name, its rows, and a gap.
 std::size_t lines(const Group& group) { return group.rows.size() + 2; }
 
-/// The groups in order, in as many columns of at most so many lines as it takes.
+/// The groups in order, in columns of at most `most` lines.
 std::vector<std::vector<Group>> columns_of(const std::vector<Group>& groups, std::size_t most) {
   std::vector<std::vector<Group>> all(1);
   std::size_t height = 0;
@@ -96,7 +95,7 @@ std::vector<std::vector<Group>> columns_of(const std::vector<Group>& groups, std
   return all;
 }
 
-/// In columns as low as they can be.
+/// The groups in columns that are as low as possible.
 std::vector<std::vector<Group>> in_columns(const std::vector<Group>& groups) {
   std::size_t most = 1;
   while (columns_of(groups, most).size() > column_count) ++most;

@@ -42,20 +42,20 @@ struct Chart {
   bool logarithmic = false;
 };
 
-/// How high a bar is, as a part of the highest.
+/// The height of a bar as a part of the highest.
 double part_of(const Chart& chart, double value) {
   const double most = std::ranges::max(chart.values);
   if (!std::isfinite(value) || value <= 0 || most <= 0) return 0;
   if (!chart.logarithmic) return value / most;
   const double least =
       std::ranges::min(chart.values | std::views::filter([](double each) { return each > 0; }));
-  // The smallest keeps a stump: on a log axis nothing is zero.
+  // The smallest bar keeps a minimal height: a log axis has no zero.
   constexpr double stump = 0.12;
   const double span = std::log(most / least);
   return span > 0 ? stump + (1 - stump) * std::log(value / least) / span : 1;
 }
 
-/// The sizes that are swept, and which of them is nearest to the chosen one.
+/// The chunk sizes of the bars, and which of them is nearest to the chosen one.
 struct Sizes {
   std::vector<Index> all;
   std::size_t nearest = 0;
@@ -74,8 +74,8 @@ Sizes swept_sizes(const Computation& computation, Index present) {
   return sizes;
 }
 
-/// The number of the chosen bar in the middle of it, as wide as two or three bars, and those of the ends
-/// beside it, as far as they have room.
+/// The number of the chosen bar, centred over it and two or three bars wide, and those of the first and last
+/// bar if they fit.
 Node numbers(const Chart& chart, const Sizes& sizes) {
   const std::size_t last = sizes.all.size() - 1;
   const auto number = [&](std::size_t i) {
@@ -109,7 +109,7 @@ Node numbers(const Chart& chart, const Sizes& sizes) {
   return scene::first_that_fits(std::move(wishes));
 }
 
-/// A bar for every size, which a click chooses.
+/// A bar for every size; a click chooses the size.
 Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
   const style::Palette& c = style::colours();
   Nodes all;
@@ -130,7 +130,7 @@ Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
   return scene::row(std::move(all), Gap::tight);
 }
 
-/// The sizes below the bars, as far as they have room.
+/// The sizes below the bars, as far as they fit.
 Node axis(const Sizes& sizes) {
   Nodes all;
   for (std::size_t i = 0; i < sizes.all.size(); ++i)
@@ -149,7 +149,7 @@ Node chart_node(Application& application, const Chart& chart, const Sizes& sizes
       .filling_between(above_bars + least_bars, above_bars + most_bars);
 }
 
-/// Why the smallest chunk is not the recurrent form, where that is chosen.
+/// Why a chunk of one token is not the recurrent form, if that size is chosen.
 std::string why_one_word(Application& application, const std::vector<CostRow>& counted) {
   const Session& session = application.session;
   if (session.choice().chunk_size != 1 || counted.empty()) return {};
@@ -161,7 +161,7 @@ std::string why_one_word(Application& application, const std::vector<CostRow>& c
   return one_word_words(counted.front().flops, recurrent.flops, trace && trace->symbols.contains("P"));
 }
 
-/// Whether one of `costs` is higher than among `others`.
+/// Whether any of `costs` is higher than in `others`.
 bool takes_more(const std::vector<CostRow>& costs, const std::vector<CostRow>& others) {
   for (std::size_t i = 0; i < std::min(costs.size(), others.size()); ++i) {
     if (costs[i].flops > others[i].flops || costs[i].bytes > others[i].bytes) return true;

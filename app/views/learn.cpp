@@ -9,7 +9,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index tokens_before = 6;  // the present one, in the title
+constexpr Index tokens_before = 6;  // the current one, in the title
 constexpr float formula_size = 20;
 
 Role role_of(std::string_view symbol) {
@@ -24,7 +24,7 @@ Role role_of(std::string_view symbol) {
   return Role::plain;
 }
 
-/// How many letters a symbol at the start of `latex` has; a command with its backslash.
+/// The number of bytes of the symbol at the start of `latex`; a command with its backslash.
 std::size_t symbol_length(std::string_view latex) {
   if (latex.front() != '\\') return 1;
   std::size_t length = 1;
@@ -32,14 +32,13 @@ std::size_t symbol_length(std::string_view latex) {
   return std::max<std::size_t>(length, 2);
 }
 
-/// The length of what stands in braces at the start of `latex`, with them: there are no others in them; or of
-/// a symbol.
+/// The number of bytes of the group in braces at the start of `latex`, without nested braces; or of a symbol.
 std::size_t group_length(std::string_view latex) {
   if (latex.empty()) return 0;
   return latex.front() == '{' ? latex.find('}') + 1 : symbol_length(latex);
 }
 
-/// LaTeX with k, v, beta, alpha, ... and `strength`, the symbol of a rule's own, in their colours.
+/// LaTeX with k, v, beta, alpha, ... and `strength`, the rule's own symbol, in their colours.
 std::string coloured_symbols(std::string_view latex, std::string_view strength) {
   std::string coloured;
   for (std::size_t i = 0; i < latex.size();) {
@@ -67,14 +66,14 @@ std::string text_before(const Computation& computed, Index token) {
   return text;
 }
 
-/// The last token of the batch that the token is gathered for, where the step is made; nothing at it.
+/// The last token of the token's batch, where the batch takes its step; nothing if `token` is the last one.
 std::optional<Index> made_after(const LearningMoment* moment, Index token) {
   if (!moment || moment->step.problem.token_count < 2) return std::nullopt;
   const Index last = moment->step.problem.first_token + moment->step.problem.token_count - 1;
   return last == token ? std::nullopt : std::optional(last);
 }
 
-/// The questions, of which one is chosen, and beside them which token is meant: that leads to `made_after`.
+/// The pages as segments, and beside them the current token, with a link to `made_after`.
 Node questions_row(Application& application, const std::string& words, std::optional<Index> made_after) {
   Nodes all;
   for (const LearnPage page : all_of<LearnPage>) {
@@ -114,7 +113,7 @@ Node loss_formula(const Computation& computed) {
       scene::formula("\\mathcal L = " + coloured(loss.latex) + step, formula_size).named("formula"));
 }
 
-/// The step as matrices; of a rule that solves for its queries rather how it does.
+/// The step as matrices; for a rule that solves for its queries, the course of the solve.
 Node right_side(const LearnScene& scene) {
   if (!solves_for_queries(*scene.application.session.computed()->variant)) return step_matrices(scene);
   const bool shows_solve = scene.view().solve;
@@ -154,7 +153,7 @@ std::string why_nothing(const Application& application, const Known<std::optiona
   return step_under_way_words;
 }
 
-/// What the page shows of the present token.
+/// The content of the page for the current token.
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
@@ -187,8 +186,8 @@ std::string loss_number(double loss) {
                                                    : fmt::format("{:.4f}", loss);
 }
 
-/// The loss before and after the step: large where the longest have room, so that what stands below does not
-/// move.
+/// The loss before and after the step, in a size at which the longest numbers fit, so that nothing below
+/// moves.
 Node losses(const LearningMoment& moment) {
   const style::Palette& c = style::colours();
   const LearningStep& step = moment.step;
@@ -205,14 +204,14 @@ Node losses(const LearningMoment& moment) {
       .named("loss");
 }
 
-/// A sentence in the place that it has whatever it says while the step is made longer or shorter.
+/// A sentence with a fixed place, so that nothing moves while the step size changes.
 Node steady_sentence(const std::string& sentence) {
   Nodes all = {scene::paragraph(sentence)};
   for (const char* const longest : longest_step_sentences) all.push_back(scene::paragraph(longest));
   return scene::steady(std::move(all)).named("left");
 }
 
-/// The singular values of the memory, the largest first.
+/// The singular values of the memory in descending order.
 Node spectrum(Application& application) {
   const style::Palette& c = style::colours();
   const auto computed = application.session.computed();
@@ -240,7 +239,7 @@ Node spectrum(Application& application) {
       .named("spectrum");
 }
 
-/// What the step does to the loss; nothing where a rule has none.
+/// What the step does to the loss; empty if the rule has no loss.
 Nodes loss_of_step(Application& application, const Computation& computed) {
   if (!computed.variant->loss.problems || computed.sequence.tokens == 0) return {};
   const Known<std::optional<LearningMoment>> answer = ask_learning(application);
@@ -250,7 +249,7 @@ Nodes loss_of_step(Application& application, const Computation& computed) {
           losses(moment), steady_sentence(step_sentence(moment))};
 }
 
-/// What the step of the token came to, and the curve that it is a point of.
+/// The loss before and after the token's step, and the curve of the loss along it.
 Node learn_story(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
@@ -278,15 +277,15 @@ void draw_learn_side(Application& application) {
   scene::show_panel("##learn side", true, [&] {
     const auto computed = application.session.computed();
     if (!computed) return scene::column({});
-    // What a rule without a loss does instead stands beside, in the place of the picture.
+    // For a rule without a loss, the picture's place says what the rule does instead.
     Nodes all = loss_of_step(application, *computed);
     all.push_back(adjusting_numbers(application));
-    // Below the sliders: it comes and goes while they are dragged.
+    // Below the sliders, which must not move: it appears and disappears while they are dragged.
     if (computed->divergence)
       all.push_back(
           scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm));
     if (application.shows_all()) all.push_back(spectrum(application));
-    // Last: Step has them too, and what the sliders do to the spectrum is to be seen without scrolling.
+    // Last, as Step has them too: the spectrum must be visible beside the sliders without scrolling.
     if (application.shows_all()) all.push_back(adjusting_options(application));
     return scene::column(std::move(all), Gap::near).named("side");
   });

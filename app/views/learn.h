@@ -8,13 +8,13 @@
 
 namespace palimpsest {
 
-/// What the step of the token at the cursor has come to.
+/// The step of the token at the cursor.
 Known<std::optional<LearningMoment>> ask_learning(Application& application);
 
-/// Which of `iterates` is looked at, 0 the gathered step.
+/// Which of `iterates` is shown; 0: the gathered step.
 std::size_t shown_iterate(const Session& session, std::size_t iterates);
 
-/// A moment and what was made of it for drawing.
+/// The step to draw, and where it is drawn.
 struct LearnScene {
   Application& application;
   const LearningMoment& moment;
@@ -24,7 +24,7 @@ struct LearnScene {
   const LearnView& view() const { return application.session.state().learn; }
 };
 
-/// The number of a value by which the graphics card keeps it: another one whenever another value comes.
+/// The version by which textures of a value are cached: it changes with every new value.
 template <class Value>
 std::uint64_t version_of(const std::shared_ptr<const Value>& value) {
   auto& [known, version] = context_local<std::pair<std::shared_ptr<const Value>, std::uint64_t>>();
@@ -35,7 +35,7 @@ std::uint64_t version_of(const std::shared_ptr<const Value>& value) {
   return version;
 }
 
-/// How many directions of gathered steps [directions, iterations] are more than rounding.
+/// How many directions of a gathered step exceed rounding; singular values [directions, iterations].
 Index count_used(const Matrix<double>& singular_values);
 
 // The pictures of one step.
@@ -44,7 +44,7 @@ Node step_matrices(const LearnScene& scene);
 Node flattening_picture(const LearnScene& scene);
 Node network_picture(const LearnScene& scene);
 
-/// How the query finds its solution, for a rule that solves for it.
+/// How the solve for the query converges, for a rule that solves.
 Node solve_picture(const LearnScene& scene);
 
 // The other questions.
@@ -53,18 +53,18 @@ Node capacity_page(Application& application);
 
 // The rows of its floor.
 
-/// What the stored token `word` returns, of those queried, from token `first` to `end`. Of a rule that
-/// gathers batches of `batch` tokens, a token that waits in one is not there yet; 1: there are none.
+/// What the queried token number `word` returns, from token `first` to `end`. A rule with batches of `batch`
+/// tokens (1: none) has not stored a token that waits in a batch.
 LaneState lane_state(const Remembered& remembered, Index word, Index first, Index end, Index batch);
 
-/// How it is drawn: what is right, what is too much, what the present token damaged or repaired.
+/// Its mark: the right share, the excess, and what the current token damaged or repaired.
 FloorMark lane_mark(const LaneState& state);
 
 /// Recall of the stored token `word`, `height` design pixels high.
 FloorRow lane_row(const Computation& computed, const Remembered& remembered, Index word, Index batch,
                   bool is_present, float height);
 
-/// beta |k|^2 with lines at 1 and 2, on the scale that the visible tokens need.
+/// beta |k|^2 with lines at 1 and 2, on a scale for the visible tokens.
 FloorScale strength_scale(const StepReach& strengths, const FloorColumns& columns);
 FloorRow strength_row(const Computation& computed, const StepReach& strengths, const FloorScale& scale);
 
@@ -77,7 +77,7 @@ FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Inde
 /// The entry of the rule's array for a half-life painted at a part of that row's height.
 double painted_gate(const Keeping& keeping, float part);
 
-/// How large the memory has grown, on a log scale.
+/// The norm of the memory, on a log scale.
 FloorRow growth_row(const Computation& computed, const FloorColumns& columns);
 
 }  // namespace palimpsest

@@ -1,5 +1,5 @@
-// What comes nearer step by step: the singular values of a gathered step on their way through Newton–Schulz,
-// and the solution that a query finds by conjugate gradients.
+// Iterations: the singular values of a gathered step through Newton–Schulz, and the solution for a query by
+// conjugate gradients.
 
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
@@ -9,14 +9,14 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double alike_from = 0.68;  // where the usual coefficients bring all that is not tiny
+constexpr double alike_from = 0.68;  // the usual coefficients bring all but tiny values into this range
 constexpr double alike_to = 1.2;
 constexpr double lowest = 1e-5;  // of the axis
 constexpr double highest = 6;
 constexpr Index most_lines = 64;  // of directions, or of channels
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 
-/// The ticks of the steps: the symbol of each, and how many directions are alike by then.
+/// The ticks of the steps: the symbol of each, and how many directions are in the range so far.
 std::vector<PlotTick> step_ticks(const Matrix<double>& values, std::size_t shown) {
   std::vector<PlotTick> ticks;
   for (Index i = 0; i < values.cols(); ++i) {
@@ -31,7 +31,7 @@ std::vector<PlotTick> step_ticks(const Matrix<double>& values, std::size_t shown
   return ticks;
 }
 
-/// The strongest and the weakest direction, and between them as many as can be told apart.
+/// The strongest and the weakest direction, and between them as many as can be distinguished.
 void add_directions(Plot& plot, const Matrix<double>& values, bool is_old) {
   const style::Palette& c = style::colours();
   const auto add = [&](Index direction, const PlotLook& look, const std::string& words) {
@@ -52,7 +52,7 @@ void add_directions(Plot& plot, const Matrix<double>& values, bool is_old) {
   add(values.rows() - 1, {.colour = c.text}, fmt::format("the smallest of {}", values.rows()));
 }
 
-/// A line at the step that is looked at, which can be dragged.
+/// A line at the chosen step, which can be dragged.
 void add_knob(Plot& plot, std::size_t shown) {
   const PlotLook look = {.colour = style::colours().strength, .marker = PlotMarker::circle, .size = 5};
   const auto at = static_cast<double>(shown);
@@ -61,7 +61,7 @@ void add_knob(Plot& plot, std::size_t shown) {
   plot.drags = true;
 }
 
-/// The courses of singular values [directions, steps] as they are made alike; the step `shown` is looked at.
+/// The singular values [directions, steps] as Newton–Schulz makes them equal; the step `shown` is marked.
 Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_old) {
   const style::Palette& c = style::colours();
   Plot plot{.name = "flattening",
@@ -108,7 +108,7 @@ ImU32 faded(ImU32 colour, bool is_old) {
   return is_old ? style::mix(style::colours().panel, colour, 0.5F) : colour;
 }
 
-/// What is left of the query after each step, how far the solution is, and where the engine stops.
+/// The residual and the error of the solution after each step, and where the engine stops.
 Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
   const style::Palette& c = style::colours();
   Plot plot{.name = "solve/rests",
@@ -136,7 +136,7 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
   return plot;
 }
 
-/// Every channel of the solution on its way to where it must be.
+/// Every channel of the solution as it converges.
 Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
   const style::Palette& c = style::colours();
   double least = std::min(solve.exact.minCoeff(), 0.0);

@@ -9,15 +9,15 @@ namespace palimpsest {
 namespace {
 
 constexpr Index most_words = WordChoice{}.most;  // more are pinned: they share the room
-constexpr Index window_step = 64;  // tokens: a window moves by so many, so that scrolling asks seldom
+constexpr Index window_step = 64;  // tokens that a window moves by, so that scrolling seldom asks
 constexpr Index most_moments = 1500;
-constexpr double least_kept = 1e-6;  // where nothing at all is no number of the gate
+constexpr double least_kept = 1e-6;  // for gates that must not be 0
 
 // In design pixels.
 constexpr float headline_height = 26;
 constexpr float edges_height = 18;
-constexpr float low_panel = 400;   // below this height rows are as low as can be
-constexpr float lower_rows = 148;  // how high the rows below the words are at least together, and
+constexpr float low_panel = 400;   // below this height rows have their least height
+constexpr float lower_rows = 148;  // least height of all rows below the tokens
 constexpr float low_lower_rows = 106;
 constexpr float growth_height = 46;
 constexpr float lowest_lane = 6;
@@ -31,7 +31,7 @@ std::string which_words(const Session& session) {
   return by == AskedBy::guide ? queried_lanes_words : strongest_lanes_words(session.token() + 1);
 }
 
-/// What the lanes measure, of which words, and what their colours mean where there is room for it.
+/// What the lanes measure, for which tokens, and, if it fits, what their colours mean.
 Node lanes_headline(const Session& session, bool is_alignment) {
   const style::Palette& c = style::colours();
   const RecalledLegend& legend = recalled_legend(is_alignment);
@@ -52,7 +52,7 @@ Node lanes_headline(const Session& session, bool is_alignment) {
       .told(recalled_measure(is_alignment, *session.computed()->variant));
 }
 
-/// A reason in the place of rows; no edge of a chunk crosses the words.
+/// A reason in place of rows, over a background that hides the chunk edges.
 Node lanes_reason(const std::string& reason) {
   Node words = scene::framed(scene::paragraph(reason), Gap::small, Gap::small, 0, style::colours().panel);
   return scene::column({scene::rest(),
@@ -60,7 +60,7 @@ Node lanes_reason(const std::string& reason) {
                         scene::rest()});
 }
 
-/// The memory after every visible token, or some of them.
+/// The numbers of tokens after which the memory is queried: all or some of the visible ones.
 std::vector<Index> moments_of(const FloorColumns& columns) {
   const Index begin = columns.begin() / window_step * window_step;
   const Index end = std::min((columns.end() / window_step + 1) * window_step, columns.tokens);
@@ -94,7 +94,7 @@ Known<Remembered> ask_remembered(Application& application, const TokenCourses& c
   return answer;
 }
 
-/// What an array may hold, cut to what is painted.
+/// A painted value, clamped to the range of the array.
 double within(const Computation& computed, const std::string& array, double value) {
   const auto inputs = all_inputs(*computed.variant);
   const auto input = std::ranges::find(inputs, array, &Input::name);
@@ -104,8 +104,8 @@ double within(const Computation& computed, const std::string& array, double valu
   return std::clamp(value, 0.0, std::max(most, 0.0));
 }
 
-/// Lets a row be painted; `value_at(token, part)` is what the array gets there. With a reason why not
-/// (`refusal`) that is said.
+/// Lets the user paint a row; `value_at(token, part)` is the value for the array. A non-empty `refusal` says
+/// why it cannot be painted.
 void let_paint(FloorRow& row, Application& application, const std::string& array,
                std::optional<Index> channel, const std::string& refusal,
                const std::function<double(Index token, float part)>& value_at) {
@@ -136,7 +136,7 @@ void let_paint(FloorRow& row, Application& application, const std::string& array
   };
 }
 
-/// Which channel is looked at, below the name of the gate's row.
+/// The choice of the channel, below the name of the gate's row.
 void choose_channel(Session& session, const Keeping& keeping, float gutter) {
   const Part* row = floor_part("gate");
   if (!row || keeping.channels < 2) return;
@@ -157,27 +157,27 @@ void choose_channel(Session& session, const Keeping& keeping, float gutter) {
                  {{gutter, row->where.minimum.y}, {row->where.minimum.x, row->where.maximum.y}});
 }
 
-/// Whether these are of so many tokens.
+/// Whether these courses have `tokens` tokens.
 bool is_of(const TokenCourses& courses, Index tokens) {
   return (!courses.strengths || courses.strengths->reach.size() == tokens) &&
          (!courses.keeping || courses.keeping->mean.size() == tokens);
 }
 
-/// How high a lane is where only the words stand below.
+/// The height of a lane with only the tokens below the lanes, in design pixels.
 float story_lane(float height) {
   constexpr float below_words = 8;  // of the cursor's frame
   const float room = height - floor_captions_height - floor_words_height - below_words;
   return std::clamp(room / static_cast<float>(most_words), lowest_lane, highest_lane);
 }
 
-/// How high a lane of a stored token is, in design pixels.
+/// The height of a stored token's lane, in design pixels.
 float lane_height(float room, bool grows, bool has_edges) {
   const float lower = (room < low_panel ? low_lower_rows : lower_rows) + (grows ? growth_height : 0);
   const float rest = room - floor_words_height - floor_captions_height - (has_edges ? edges_height : 0);
   return std::floor(std::clamp((rest - lower) / static_cast<float>(most_words), lowest_lane, highest_lane));
 }
 
-/// The lanes of stored tokens, `height` design pixels high together, or the reason why there are none.
+/// The lanes of stored tokens, `height` design pixels in all, or the reason why there are none.
 void add_lanes(Floor& floor, Application& application, const Known<Remembered>& answer, float height) {
   const Session& session = application.session;
   const Trace* trace = session.trace();
@@ -240,7 +240,7 @@ void add_errors(Floor& floor, const Computation& computed, const FloorColumns& c
   row.tip = [&computed](Index token) { return error_bar_words(computed, token); };
 }
 
-/// What the rows show of every token; of all channels where the rule has fewer than the one that is wanted.
+/// What the rows show of every token; for all channels if the chosen channel does not exist.
 Known<TokenCourses> ask_courses(Session& session) {
   const Known<TokenCourses> answer =
       session.questions().ask(CoursesOfTokens{{session.computed()}, session.state().learn.channel});

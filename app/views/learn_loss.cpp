@@ -9,21 +9,21 @@ namespace palimpsest {
 namespace {
 
 constexpr float dot_size = 6.5F;
-constexpr double least_strength = 1e-4;  // of the axis: with none at all there would be no loss to see
-constexpr double apart_x = 0.01;         // of an axis: two points that are told apart
+constexpr double least_strength = 1e-4;  // of the axis: at strength 0 there would be no loss to show
+constexpr double apart_x = 0.01;         // of an axis: points closer than this are one
 constexpr double apart_y = 0.02;
 
 /// What lasts while the dot is dragged.
 struct DraggedDot {
   bool active = false;
   double right = 0;   // the end of the axis when the drag began
-  double wanted = 0;  // where it is dragged to
-  double set = 0;     // and what the strength was set to last
+  double wanted = 0;  // where the dot is dragged to
+  double set = 0;     // the strength that was set last
 };
 
 double per_rate(const LearningMoment& moment) { return moment.strength ? moment.strength->per_rate : 1; }
 
-/// The ends of the axes: all of a bowl that has a floor, and what the step comes to.
+/// The ends of the axes: the whole bowl if the loss has a minimum, and the loss after the step.
 void set_ranges(Plot& plot, const LearningMoment& moment) {
   plot.x.high = moment.rates.back() * per_rate(moment);
   const LearningStep& step = moment.step;
@@ -41,7 +41,7 @@ void set_ranges(Plot& plot, const LearningMoment& moment) {
     low = least - margin;
     high += margin;
   }
-  if (is_flat(low, high)) {  // no scale but that of the loss itself
+  if (is_flat(low, high)) {  // the only scale is the loss itself
     const double loss = 1.4 * step.along.value;
     low = std::min(0.0, loss);
     high = std::max(0.0, loss);
@@ -104,7 +104,7 @@ std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene
   return is_known ? answer.value : nullptr;
 }
 
-/// What a curve comes to at `x`, on the line between its two nearest points.
+/// The curve at `x`, interpolated linearly between its two nearest points.
 double between_points(std::span<const double> xs, std::span<const double> ys, double x) {
   if (xs.size() < 2 || ys.size() < xs.size()) return std::numeric_limits<double>::quiet_NaN();
   const auto above = std::ranges::lower_bound(xs, x);
@@ -114,8 +114,8 @@ double between_points(std::span<const double> xs, std::span<const double> ys, do
   return ys[j - 1] + part * (ys[j] - ys[j - 1]);
 }
 
-/// The loss of that token along this step; a dot on the curve where the step's size is `at`,
-/// and, where momentum takes it off the curve, a ring where it lands.
+/// The loss of that token along this step; a dot on the curve at step size `at`, and a ring where the step
+/// lands if momentum takes it off the curve.
 void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double at) {
   const style::Palette& c = style::colours();
   const LearningMoment& moment = scene.moment;
@@ -144,8 +144,7 @@ void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double
                                    {.words = std::move(landing)}, {12, -6}));
 }
 
-/// The dot where the step's size is `at`, how high the loss is there, and a ring where it really lands, if
-/// that is elsewhere.
+/// The dot at step size `at`, the loss there, and a ring where the step lands if that is elsewhere.
 void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragged) {
   const style::Palette& c = style::colours();
   const LearningStep& step = moment.step;
@@ -167,7 +166,7 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
                     {.colour = c.text, .marker = PlotMarker::ring, .size = dot_size - 1},
                     {.words = {fmt::format("{}: {:.3g}", landing_words(moment), step.loss_after)}}, {12, 8}));
   } else if (!is_dragged) {
-    loss = step.loss_after;  // where the two cannot be told apart the dot is where the step really lands
+    loss = step.loss_after;  // too close to distinguish: the dot is where the step lands
   }
   const std::string symbol = moment.strength ? moment.strength->symbol : "";
   const std::string words = fmt::format("{}{:.3g}   loss {:.3g}", symbol.empty() ? "step " : "", at, loss);
@@ -178,8 +177,8 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
                   {.words = {words}, .symbol = symbol, .colour = is_beyond ? c.alarm : c.text}, {14, -30}));
 }
 
-/// The loss along the step that is `at` long, with that of the token it interferes with most; `is_dragged`:
-/// what it really comes to is still to be computed.
+/// The loss along the step of size `at`, with that of the token it interferes with most; `is_dragged`: the
+/// loss after the step is not computed yet.
 Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool is_dragged) {
   const style::Palette& c = style::colours();
   const LearningMoment& moment = scene.moment;
@@ -206,7 +205,7 @@ Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool i
                                    {.colour = c.text, .marker = PlotMarker::circle, .size = dot_size},
                                    {.words = {fmt::format("before {:.3g}", step.along.value)}}, {14, -18}));
   add_dot(plot, moment, at, is_dragged);
-  if (harm) add_harm(plot, scene, *harm, at);  // its words give way to those of the dot
+  if (harm) add_harm(plot, scene, *harm, at);  // its labels give way to the dot's
   plot.drags = moment.strength.has_value();
   return plot;
 }
@@ -228,7 +227,7 @@ void set_strength(const LearnScene& scene, double value) {
 void drag_dot(const LearnScene& scene, const PlotDone& done, double present, double right) {
   auto& dragged = context_local<DraggedDot>();
   if (!scene.moment.strength || !done.active) {
-    // Let go before what was set last had been computed.
+    // Released before the last strength was computed.
     if (dragged.active && dragged.wanted != dragged.set && scene.moment.strength)
       set_strength(scene, dragged.wanted);
     dragged.active = false;

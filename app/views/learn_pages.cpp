@@ -1,4 +1,4 @@
-// The other questions of Learn: which keys collide, and how much fits into the memory.
+// The other pages of Learn: which keys collide, and the capacity of the memory.
 
 #include <set>
 
@@ -11,11 +11,11 @@ namespace {
 
 constexpr Index most_keys = 256;
 constexpr Index window_step_of_keys = 64;
-constexpr float words_beside = 76;  // the rows, in design pixels
+constexpr float words_beside = 76;  // labels beside the rows, in design pixels
 constexpr std::size_t most_named_tokens = 7;
 constexpr double steepest = 1.5;
 constexpr double past_the_sphere = 1.08;
-constexpr Index most_channels = 32;  // more take long; what counts is pairs per channel
+constexpr Index most_channels = 32;  // more take long, and the result depends on pairs per channel
 
 /// The cosine of every two keys.
 Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture>& picture, Index token) {
@@ -54,7 +54,7 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
                         scene::note("cosine similarity of the keys")});
 }
 
-/// The keys most like that of `token`.
+/// The tokens whose keys have the largest cosine with that of `token`.
 std::vector<Index> nearest(const KeyPicture& picture, Index token) {
   const Index present = token - picture.first;
   std::vector<Index> order;
@@ -67,7 +67,7 @@ std::vector<Index> nearest(const KeyPicture& picture, Index token) {
   return order;
 }
 
-/// A place on the sphere as it is turned: to the right, up, towards the eye.
+/// A point of the rotated sphere: to the right, up, towards the eye.
 struct TurnedPlace {
   double right;
   double up;
@@ -83,7 +83,7 @@ TurnedPlace turned(const LearnView& view, double x, double y, double z) {
   return {ca * x + sa * z, ct * y - st * into, st * y + ct * into};
 }
 
-/// Three great circles; what lies behind is fainter.
+/// Three great circles; the far sides are fainter.
 void add_rings(Plot& plot, const LearnView& view) {
   constexpr int pieces = 72;
   constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
@@ -109,7 +109,7 @@ void add_rings(Plot& plot, const LearnView& view) {
   }
 }
 
-/// How the keys lie on a sphere, which can be turned.
+/// The keys on a sphere that can be rotated.
 Node sphere(Session& session, const KeyPicture& picture) {
   const Computation& computed = *session.computed();
   const Index token = session.token();
@@ -184,7 +184,7 @@ Plot empty_plot(Index channels) {
   return plot;
 }
 
-/// How well pairs of a kind are recalled, and how badly the worst of them.
+/// How well pairs of one kind are recalled: the mean, and the worst.
 void add_points(Plot& plot, const std::vector<CapacityPoint>& points, ImU32 ink, const std::string& words) {
   PlotSeries mean{.name = words,
                   .look = {.colour = ink, .width = 2.5F, .marker = PlotMarker::circle},
@@ -227,7 +227,7 @@ Node capacity_page(Application& application) {
       .variant = computed.variant->id,
       .channels = std::min({computed.sequence.dk, computed.sequence.dv, most_channels}),
       .settings = session.choice().settings};
-  auto& measured = context_local<std::set<CapacitySweep>>();  // each goes on until it is there or stopped
+  auto& measured = context_local<std::set<CapacitySweep>>();  // each runs until it ends or is stopped
   if (!measured.contains(present))
     return scene::column(
         {scene::paragraph(capacity_words(computed.variant->label, present.channels,

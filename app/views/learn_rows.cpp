@@ -9,18 +9,18 @@ namespace {
 
 using PieceKind = FloorPiece::Kind;
 
-constexpr double reach_top = 2.4;      // the axis of beta |k|^2: a little beyond its edge
+constexpr double reach_top = 2.4;      // the axis of beta |k|^2: a little beyond the limit 2
 constexpr double longest_life = 3000;  // tokens
 constexpr double shortest_life = 0.5;
-constexpr double seen_change = 0.02;  // of a share: less is no damage that one could see
+constexpr double seen_change = 0.02;  // of a share: smaller damage is not visible
 
 // In design pixels.
-constexpr float channel_line = 20;  // on which one chooses the channel
+constexpr float channel_line = 20;  // the line with the choice of the channel
 constexpr float low_lane = 15;
 constexpr float row_above = 2;
 constexpr float row_below = 4;
 
-/// The largest of a row's numbers over tokens that share a column; infinite where one is no number.
+/// The largest of a row's numbers over tokens that share a column; infinite if one is not finite.
 double largest(const Vector<double>& numbers, Index first, Index end) {
   double most = 0;
   for (Index t = first; t < end; ++t)
@@ -32,7 +32,7 @@ double smallest(const Vector<double>& numbers, Index first, Index end) {
   return numbers.segment(first, end - first).minCoeff();
 }
 
-/// The symbol of what a rule keeps, in letters and in LaTeX; "f" is the share that goes.
+/// The symbol of a rule's decay as text and as LaTeX; "f" is the share that is forgotten.
 std::pair<const char*, const char*> gate_letter(const Computation& computed, const Keeping& keeping) {
   if (keeping.forgets) return {"f", "f"};
   if (keeping.array == "mu") return {"μ", "\\mu"};
@@ -40,7 +40,7 @@ std::pair<const char*, const char*> gate_letter(const Computation& computed, con
   return is_gamma ? std::pair("γ", "\\gamma") : std::pair("α", "\\alpha");
 }
 
-/// A row of bars with its symbol and words at the panel's edge.
+/// A row of bars with its symbol and text at the panel's edge.
 FloorRow symbol_row(std::string name, float share, std::string symbol, ImU32 colour, std::string words) {
   return {.name = std::move(name),
           .share = share,
@@ -158,7 +158,7 @@ FloorRow strength_row(const Computation& computed, const StepReach& strengths, c
     return mark;
   };
   if (strengths.has_edge) {
-    // With momentum it is no edge of the rule's.
+    // With momentum it is not the rule's limit.
     const ImU32 edge = strengths.has_momentum ? c.dim : c.alarm;
     row.levels = {{.part = scale.part(2), .words = "2", .ink = edge, .colour = edge, .width = 1.5F},
                   {.part = scale.part(1),

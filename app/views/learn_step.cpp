@@ -1,32 +1,32 @@
 #include "app/views/learn.h"
 #include "app/words/learn.h"
 
-// A step as pictures: as matrices, or of a memory that is a little network: the word on its way through, the
-// gradient on its way back, and the step.
+// A step as pictures: matrices or, for a memory that is a small network, the forward pass of the token, the
+// backward pass of the gradient, and the step.
 
 namespace palimpsest {
 
 namespace {
 
-constexpr double margin = 0.03;  // how thick a vector beside a matrix is, of its side
+constexpr double margin = 0.03;  // thickness of a vector beside a matrix, relative to its side
 constexpr double margin_gap = 0.02;
-constexpr double shown_part = 0.95;  // of the numbers have colours of their own
+constexpr double shown_part = 0.95;  // of the numbers are not clipped
 
-/// Numbers to be drawn, and what their colours end at.
+/// Numbers to draw, and the end of their colour scale.
 struct ScaledNumbers {
   std::shared_ptr<const Matrix<double>> numbers = nullptr;
   double range = 0;
-  double beyond = 0;  // the share of them beyond it
+  double beyond = 0;  // the share of clipped entries
 };
 
-/// The vectors that a matrix is the product of.
+/// The vectors whose outer product a matrix is.
 struct Margins {
-  ScaledNumbers key = {};    // [K, 1]; empty: there are none
+  ScaledNumbers key = {};    // [K, 1]; empty: no margins
   ScaledNumbers error = {};  // [1, V]
   bool along_key = true;
 };
 
-/// What is drawn of a moment, made once.
+/// What is drawn of a moment, computed once.
 struct MatrixScales {
   std::uint64_t version = 0;
   std::string ids = {};  // of the matrices
@@ -35,14 +35,14 @@ struct MatrixScales {
   Margins step = {};
 };
 
-/// A matrix with what stands below it.
+/// A matrix with the text below it.
 struct ShownMatrix {
   std::string id;
   const Matrix<double>* values;
   std::string latex;
-  std::vector<std::string> names;     // the shorter, the later: the first for which there is room
-  std::vector<std::string> measured;  // as these
-  bool is_good = false;               // `measured` is an agreement
+  std::vector<std::string> names;     // from long to short: the first that fits is shown
+  std::vector<std::string> measured;  // in the same order
+  bool is_good = false;               // `measured` says that something agrees
   Margins MatrixScales::*margins = nullptr;
 };
 
@@ -126,7 +126,7 @@ std::vector<ShownMatrix> matrices_of(const LearnScene& scene) {
   return shown;
 }
 
-/// A matrix, and left of it and above it the vectors that it is the product of.
+/// A matrix with the vectors of its outer product on the left and above.
 Node picture_of(const LearnScene& scene, const ShownMatrix& shown, const ScaledNumbers& scaled,
                 const Margins* beside) {
   const Matrix<double>& values = *shown.values;
@@ -151,7 +151,7 @@ Node picture_of(const LearnScene& scene, const ShownMatrix& shown, const ScaledN
   return {scene::Over{{scene::plotted(std::move(plot))}, static_cast<float>(ratio)}};
 }
 
-/// What stands above a matrix: which vectors lie beside it.
+/// The text above a matrix: which vectors are beside it.
 Node head_of(const LearnScene& scene, const ShownMatrix& shown, const Margins* beside) {
   if (!beside || !beside->key.numbers) return scene::caption(" ");
   Nodes all;
@@ -161,7 +161,7 @@ Node head_of(const LearnScene& scene, const ShownMatrix& shown, const Margins* b
   return scene::row(std::move(all));
 }
 
-/// A matrix with what stands above and below it.
+/// A matrix with the text above and below it.
 Node matrix_node(const LearnScene& scene, const ShownMatrix& shown, const MatrixScales& scales,
                  const ScaledNumbers& scaled) {
   const style::Palette& c = style::colours();
@@ -190,10 +190,10 @@ ImU32 path_ink(double part) {
                            static_cast<float>(std::clamp(0.2 + 0.7 * std::abs(part), 0.0, 1.0)));
 }
 
-/// One vector of the network, upright.
+/// One vector of the network as a vertical strip.
 struct Strip {
   std::string id;
-  std::string words;  // of one of its units, under the pointer
+  std::string words;  // the tooltip of a unit begins with it
   Vector<double> values;
   double range = 1;
   std::string symbol;
@@ -258,7 +258,7 @@ std::vector<Strip> strips_of(const LearningMoment& moment, NetworkSide side) {
   return strips;
 }
 
-/// What happens between two strips: an arrow, back where `is_back`, with a formula and words below it.
+/// The operation between two strips: an arrow, reversed if `is_back`, with a formula and text below it.
 Node layer(double part, bool is_back, const std::string& latex, const std::string& words) {
   const scene::Ink ink = is_back ? style::colours().error : scene::dim_ink;
   const auto written = [&](Fit fit) { return Node{scene::Formula{.latex = latex, .size = 15, .fit = fit}}; };
@@ -272,7 +272,7 @@ Node layer(double part, bool is_back, const std::string& latex, const std::strin
       .filling(static_cast<float>(part));
 }
 
-/// What leads from strip to strip, below them.
+/// The operations from strip to strip, below them.
 Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<Strip>& strips) {
   const double half = strips[1].left;
   const double rest = 1 - strips[2].left;
@@ -294,7 +294,7 @@ Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<St
       Gap::small);
 }
 
-/// The three columns that paths lead through, and beside them those that are compared.
+/// The three columns of the network, and beside them the strips that are compared.
 Plot network_plot(const LearnScene& scene, NetworkSide side, const std::vector<Strip>& strips) {
   Plot plot{.name = "network",
             .x = {.has_round = false, .has_grid = false},

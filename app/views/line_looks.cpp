@@ -4,13 +4,13 @@ namespace palimpsest {
 
 namespace {
 
-/// The colour of a rule on dark and on light paper.
+/// The colour of a rule in the dark and in the light theme.
 struct RuleTone {
   std::uint32_t dark;
   std::uint32_t light;
 };
 
-// None is the hue of a symbol. Their least distance, for the colour blind too, is checked in plot_test.cpp.
+// None is the hue of a symbol. plot_test.cpp checks their least distance, also for colour blindness.
 constexpr RuleTone orchid = {0xf9cdfc, 0x965a9c};
 constexpr RuleTone mist = {0x95bab7, 0x4e716f};
 constexpr RuleTone steel = {0x5a909d, 0x094551};
@@ -22,7 +22,7 @@ constexpr RuleTone periwinkle = {0x8182d3, 0x25276e};
 constexpr RuleTone olive = {0x95881e, 0x514907};
 constexpr RuleTone lavender = {0xa2a5dd, 0x0c1331};
 
-/// Every stop of the rail and softmax have one of their own; kin share one.
+/// Softmax and every stop of the rail have their own colour; related rules share one.
 constexpr std::pair<std::string_view, RuleTone> tones[] = {
     {"softmax", orchid},
     {"fox", orchid},
@@ -71,7 +71,7 @@ float form_dash(Form form) {
   return entry(dashes, form);
 }
 
-/// How strong the ink of a form is: one of three lightnesses.
+/// The opacity of a form's line: one of three.
 static float form_ink(Form form) {
   static constexpr float inks[] = {0.82F, 1, 0.82F, 0.66F};  // recurrent, chunkwise, two-pass, parallel
   return entry(inks, form);

@@ -5,7 +5,7 @@
 #include "app/views/floor.h"
 #include "app/views/story_page.h"
 
-// What Measure says beside its charts: the answer, which reports are seen, and what their times hold.
+// The text beside the charts of Measure: the answer, the reports, and what their times include.
 
 namespace palimpsest {
 
@@ -14,7 +14,7 @@ namespace {
 constexpr float words_top = 9;  // in the floor
 constexpr float words_height = 33;
 
-/// Whether reports are on their way while there are none yet.
+/// Whether reports are being read while none is shown yet.
 bool is_reading(const MeasuredNow& now, const Races& races) {
   return now.reports.empty() && (races.reads() || !races.seen().empty());
 }
@@ -26,14 +26,14 @@ std::string cannot_say(const MeasuredNow& now, const Application& application) {
   return "No report has these curves: “measure” races them here, or choose others.";
 }
 
-/// The first clause of an answer and, to be said below it, the others.
+/// The first clause of an answer, and the others, which are shown below it.
 std::pair<std::string, std::string> first_clause(const std::string& sentence) {
   const std::size_t cut = sentence.find("; ");
   if (cut == std::string::npos) return {sentence, {}};
   return {sentence.substr(0, cut) + ".", with_capital(sentence.substr(cut + 2)) + " "};
 }
 
-/// A headline with as many of its clauses as there is room for; the others stand first in what is said below.
+/// A headline with as many of its clauses as fit; the others come first in the text below.
 Node headline(const std::string& sentence, const std::string& detail) {
   Nodes wishes;
   const auto add = [&](const std::string& shown, const std::string& below, Fit fit) {
@@ -60,7 +60,7 @@ std::string answer(const MeasuredNow& now, const Application& application) {
                                   : "There is only one curve: nothing to compare it with.";
 }
 
-/// What more there is to say, and where it was measured.
+/// Details, and where the times were measured.
 std::string detail(const MeasuredNow& now) {
   if (!now.has_leading()) return {};
   const SeenReport& lead = now.lead();
@@ -71,7 +71,7 @@ std::string detail(const MeasuredNow& now) {
                      lead.from == SeenReport::From::own_race ? " here and now" : date + ", not here");
 }
 
-/// "Which is faster here?", or on the machine that the report in front was made on.
+/// "Which is faster here?", or on the machine of the primary report.
 std::string question(const MeasuredNow& now) {
   if (!now.has_leading() || now.lead().from == SeenReport::From::own_race) return "Which is faster here?";
   return fmt::format("Which is faster on {}?", machine_words(*now.lead().report));
@@ -96,7 +96,7 @@ Node times_of_races(Application& application) {
                        Gap::near);
 }
 
-/// "9 up to 1,024, 3 at 2,048": how many runs the median is of, by the lengths.
+/// "9 up to 1,024, 3 at 2,048": the number of runs behind each median, by length.
 std::string runs_words(const std::vector<RaceLine>& lines) {
   std::map<Index, Index> runs;  // by length, the fewest
   for (const RacePoint& point : points_of(lines)) {
@@ -137,7 +137,7 @@ std::string report_words(const SeenReport& report) {
   return told;
 }
 
-/// A report: its line, its name, a way to bring it to the front, a way to take it away.
+/// A report: its line, its name, and buttons that make it primary or remove it.
 Node report_row(Application& application, const MeasuredNow& now, std::size_t index) {
   const style::Palette& c = style::colours();
   const SeenReport& report = now.reports[index];
@@ -155,7 +155,7 @@ Node report_row(Application& application, const MeasuredNow& now, std::size_t in
                              .hollow = is_gpu}}};
   const style::Text letters = leads ? style::Text::strong : style::Text::caption;
   const scene::Ink ink = has_curves ? c.text : c.dim;
-  // The date goes first where there is little room: the tooltip has it.
+  // With little room the date is omitted first: the tooltip has it.
   const std::string undated = report.name.substr(0, report.name.rfind(", 20"));
   Nodes row = {std::move(line), scene::first_that_fits({scene::text(report.name, letters, ink, Fit::whole),
                                                         scene::line(undated, letters, ink)})
@@ -198,7 +198,7 @@ Node reports(Application& application, const MeasuredNow& now) {
   return scene::column(std::move(all), Gap::tight).named("reports");
 }
 
-/// Something that is in the times, or is not.
+/// Something that the times include, or not.
 Node item(bool is_in, const std::string& words) {
   const style::Palette& c = style::colours();
   return scene::top_row({scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
@@ -231,7 +231,7 @@ Node contents(const MeasuredNow& now) {
   return scene::column(std::move(all), Gap::tight).named("contents");
 }
 
-/// What was measured where: names, and what may be cut.
+/// What was measured where: names, and texts that may be cut.
 Node facts(const Application& application, const MeasuredNow& now) {
   const style::Palette& c = style::colours();
   const RaceReport& report = *now.lead().report;
@@ -377,7 +377,7 @@ void draw_measure_floor(Application& application) {
     floor.rows.back().label.lines = {
         {.words = fmt::format("the text: n = {}", computed.sequence.tokens), .colour = style::colours().dim}};
     show_floor(application, floor, places.columns);
-    // Under the words, where there is room.
+    // Below the text, if it fits.
     scene::show_at(scene::first_that_fits(
                        {scene::column({scene::space(Gap::none).fixed(words_height + 6),
                                        scene::note("times are of random data of length n, not of this text")},

@@ -6,10 +6,10 @@
 
 namespace palimpsest {
 
-/// Reports with their figures, which belong together.
+/// The reports and the figures computed from them.
 struct MeasuredNow {
   std::vector<SeenReport> reports;
-  std::size_t leading = 0;  // their number where none has a selected point
+  std::size_t leading = 0;  // index of the primary one; reports.size() if none has a selected point
   RaceSelection selection;
   bool whole = false;
   std::shared_ptr<const RaceFigures> figures;  // null until the first are there
@@ -19,22 +19,22 @@ struct MeasuredNow {
   const std::vector<RaceLine>& lines() const { return figures->lines[leading]; }
 };
 
-/// What is to be seen in this frame.
+/// What this frame shows.
 const MeasuredNow& measured(Application& application);
 
 /// All figures of a point: median, quartiles, transfers, allocations, share of the roof; or why it is
 /// missing.
 std::string point_words(const RacePoint& point, const SeenReport& of);
 
-/// Those of all lines.
+/// The points of all lines.
 inline auto points_of(const std::vector<RaceLine>& lines) {
   return lines | std::views::transform(&RaceLine::points) | std::views::join;
 }
 
-/// All lengths that a chart shows, and where one may still come what is wished for.
+/// All lengths that a chart shows, and those of the chosen race if it may still add some.
 std::set<Index> seen_lengths(const Application& application, const MeasuredNow& now);
 
-/// The unit of all rates of a panel, by the highest of them.
+/// The unit of all rates of a panel, chosen for the highest.
 struct RateUnit {
   double flops_per_second = 1e9;
   const char* name = "GFLOP/s";
@@ -42,10 +42,10 @@ struct RateUnit {
 
 RateUnit rate_unit(double highest);
 
-/// The controls above the chart: what is raced, where, how long.
+/// The controls above the chart: what is raced, on which device, for how long.
 Node race_controls(Application& application);
 
-/// Starts or ends a race, with how far it is before it.
+/// The button that starts or ends a race, with its progress on the left.
 Node race_button(Application& application, const MeasuredNow& now);
 
 /// The switches in the corner of the chart's panel.
@@ -54,7 +54,7 @@ Node chart_switches(Application& application, const MeasuredNow& now);
 /// Times over lengths.
 Plot race_plot(Application& application, const MeasuredNow& now);
 
-/// A sentence's beginning.
+/// The words with a capital first letter.
 std::string with_capital(std::string words);
 
 }  // namespace palimpsest

@@ -1,14 +1,14 @@
 #include "app/views/line_looks.h"
 #include "app/views/measure.h"
 
-// The charts of Measure: times over lengths, both as logarithms; and the roofline of the leading report, what
-// its machine can do and what each curve makes of it at its end.
+// The charts of Measure: times over lengths on log axes; and the roofline of the primary report: what its
+// machine can do, and what each curve reaches at its longest length.
 
 namespace palimpsest {
 
 namespace {
 
-constexpr std::size_t most_crossings = 4;  // that are shown: each has its name
+constexpr std::size_t most_crossings = 4;  // shown with their names
 constexpr float ring_size = 6.5F;
 constexpr float cross_step = 11;  // between crosses at one place, in design pixels
 
@@ -19,7 +19,7 @@ std::string without_chunk(const std::string& curve) {
   return curve.substr(0, chunk) + curve.substr(std::min(curve.find(',', chunk + 1), curve.size()));
 }
 
-/// What is drawn in the plot of times, part by part.
+/// Builds the plot of times.
 class RacePlot {
  public:
   RacePlot(Application& application, const MeasuredNow& now)
@@ -84,7 +84,7 @@ class RacePlot {
                .words = duration};
   }
 
-  /// What those lines and marks mean that are drawn.
+  /// The legend of the lines and marks that are drawn.
   void add_legend() {
     const style::Palette& c = style::colours();
     const PlotLook filled = {.colour = c.text, .marker = PlotMarker::circle, .size = 3.5F};
@@ -123,8 +123,7 @@ class RacePlot {
           {"not measured", {.colour = c.text, .marker = PlotMarker::cross}, PlotKey::Sample::point});
   }
 
-  /// From the longest length that the race here has reached on, if it goes on: a report that was made
-  /// elsewhere has all that it will have.
+  /// The lengths that a running race here has not reached yet; a report made elsewhere is complete.
   void add_unmeasured() {
     const bool is_own =
         now_.has_leading() ? now_.lead().from == SeenReport::From::own_race : application_.races.runs();
@@ -185,7 +184,7 @@ class RacePlot {
     if (leads) add_missing(line, report);
   }
 
-  /// Whether nothing else of its curve stands at the length of a point that is missing.
+  /// Whether a missing point is visible: its curve has no other point at that length.
   bool is_seen_missing(const RaceLine& line, const RacePoint& point) const {
     const auto has_length = [&](const RacePoint& other) { return other.entry.tokens == point.entry.tokens; };
     const auto is_seen = [&](const PlotTick& tick) {
@@ -220,8 +219,7 @@ class RacePlot {
     plot_.marks.push_back(std::move(mark));
   }
 
-  /// The lengths at which something changes: where curves cross, and where the lead changes and nothing
-  /// crosses, as a curve begins or ends there.
+  /// The lengths at which the fastest curve changes: where curves cross, and where a curve begins or ends.
   void add_changes() {
     const std::vector<RaceLine>& lines = now_.lines();
     const std::vector<FastestSpan>& spans = now_.figures->fastest;
@@ -229,7 +227,7 @@ class RacePlot {
       const double at = spans[i].to;
       const RaceLine& after = lines[spans[i + 1].line];
       const auto is_at = [&](const RacePoint& point) {
-        return static_cast<double>(point.entry.tokens) == at;  // ends of curves are handed on as they are
+        return static_cast<double>(point.entry.tokens) == at;  // exact: `at` is copied from a curve's end
       };
       const bool begins = is_at(after.points.front());
       const RaceLine& line = begins ? after : lines[spans[i].line];
@@ -245,7 +243,7 @@ class RacePlot {
     }
   }
 
-  /// Those that are named: first what the headline tells, then who takes the lead.
+  /// The crossings with names: first those of the headline, then those where the fastest curve changes.
   std::vector<const NamedCrossing*> named() const {
     std::vector<const NamedCrossing*> all;
     for (const NamedCrossing& each : now_.figures->crossings) all.push_back(&each);
@@ -285,7 +283,7 @@ class RacePlot {
   Plot plot_ = {.name = "times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
 };
 
-constexpr std::size_t most_told = 2;  // shares in the sentence
+constexpr std::size_t most_told = 2;  // shares named in the sentence
 
 /// A curve's longest point under its roof.
 struct UnderRoof {
@@ -296,7 +294,7 @@ struct UnderRoof {
   double share = 0;      // of what the machine can do
 };
 
-/// Whether there is a place for it in a chart: what a machine does is neither nothing nor without end.
+/// Whether a log chart can show the number: it is neither 0 nor infinite.
 bool is_drawn(double number) { return number > 1e-60 && number < 1e60; }
 
 std::vector<UnderRoof> points_under(const MeasuredNow& now) {
@@ -312,7 +310,7 @@ std::vector<UnderRoof> points_under(const MeasuredNow& now) {
   return all;
 }
 
-/// The roofs that the points stand under, one of each device and precision.
+/// The roofs of the points, one for each device and precision.
 std::vector<const RaceRoof*> roofs_of(const MeasuredNow& now) {
   std::vector<const RaceRoof*> all;
   for (const RaceRoof& roof : now.lead().report->roofs) {
@@ -327,7 +325,7 @@ std::vector<const RaceRoof*> roofs_of(const MeasuredNow& now) {
 
 using Ends = std::ranges::minmax_result<double>;
 
-/// Between which intensities and which rates the chart is.
+/// The ranges of intensities and rates of the chart.
 std::pair<Ends, Ends> ends_of_roof(const std::vector<UnderRoof>& points,
                                    const std::vector<const RaceRoof*>& roofs) {
   std::vector<double> intensities;
@@ -339,7 +337,7 @@ std::pair<Ends, Ends> ends_of_roof(const std::vector<UnderRoof>& points,
   for (const RaceRoof* const roof : roofs) {
     const double most = roof->roof.flops_per_second;
     const double ridge = most / roof->roof.bytes_per_second;
-    intensities.insert(intensities.end(), {ridge / 8, ridge * 4});  // so that the slope is seen
+    intensities.insert(intensities.end(), {ridge / 8, ridge * 4});  // so that the slope is visible
     rates.insert(rates.end(), {most / 12, most * 2});
   }
   if (rates.empty()) return {{1, 100}, {1e9, 1e11}};
@@ -351,7 +349,7 @@ std::string rate_words(double rate, const RateUnit& unit) {
   return plain_number(rate / unit.flops_per_second);
 }
 
-/// A roof: the slope of what memory brings, then flat.
+/// A roof: the slope of the memory bandwidth, then flat.
 void add_roof(Plot& plot, const RaceRoof& roof, const std::string& whose, const RateUnit& unit) {
   const Roof& most = roof.roof;
   const double ridge = most.flops_per_second / most.bytes_per_second;

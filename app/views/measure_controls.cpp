@@ -2,7 +2,7 @@
 
 #include "app/views/measure.h"
 
-// What is raced, and how it is shown.
+// The controls of Measure: what is raced, and how it is shown.
 
 namespace palimpsest {
 
@@ -16,12 +16,12 @@ void toggle(std::vector<Value>& list, const Value& value) {
     list.push_back(value);
 }
 
-/// Changes what is wished for.
+/// Changes the choice of what to race.
 void wish(Session& session, const std::function<void(RaceWish&)>& edit) {
   session.change([&](SessionState& state) { edit(state.measure.wish); });
 }
 
-/// A line of a list: whether it is chosen, and what a press makes of the wish.
+/// A line of a list: whether it is chosen, and the edit that a press makes.
 Node wish_line(Session& session, const std::string& words, bool is_chosen,
                std::function<void(RaceWish&)> edit, const std::string& tip = {}) {
   return scene::choice(words, is_chosen).told(tip).on([&session, edit = std::move(edit)] {
@@ -184,7 +184,7 @@ Node save_menu(Application& application, const MeasuredNow& now) {
            })});
 }
 
-/// Two words of which one is chosen.
+/// A choice of two.
 Node pair(Session& session, bool MeasureState::*second, const char* one, const char* other, const char* tip) {
   return scene::segments(
       {one, other}, session.state().measure.*second ? 1 : 0,
@@ -244,7 +244,7 @@ Node race_controls(Application& application) {
   Session& session = application.session;
   const MeasuredNow& now = measured(application);
   const RaceWish& present = session.state().measure.wish;
-  // What the chart shows, which of a report that was made elsewhere is not what a race here would take.
+  // The lengths in the chart; a report made elsewhere may have others than a race here.
   const std::string seen = lengths_words(seen_lengths(application, now));
   const std::string raced = lengths_words(present.lengths);
   const auto menu = [](const char* piece, std::string words, float width, std::function<Node()> content) {

@@ -3,7 +3,7 @@
 #include "app/session/file_questions.h"
 #include "app/views/doubts.h"
 
-// The card on which one says which array of a file stands for which input.
+// The card that assigns the arrays of a file to inputs.
 
 namespace palimpsest {
 
@@ -21,12 +21,12 @@ struct NamesCard {
   NamedFile named = {};
 };
 
-/// The names in an id, as far as they can be read.
+/// The names in an id; without names if the id is invalid.
 NamedFile names_in(const std::string& id) try { return named_file(id); } catch (const InputError&) {
   return {.file = path_in_id(id)};
 }
 
-/// The inputs that are offered: those of every linear rule, those of the present one, and what is named.
+/// The inputs that are offered: those common to linear rules, those of the current rule, and named ones.
 std::vector<std::string> offered_inputs(const Application& application, const NamedFile& named) {
   std::vector<std::string> inputs = {"q", "k", "v", "g", "alpha", "beta"};
   const auto add = [&](const std::string& name) {
@@ -42,7 +42,7 @@ const FileArray* array_called(const FileArrays& arrays, const std::string& name)
   return row_called(arrays, name, &FileArray::name);
 }
 
-/// What an input is taken from, as NamedFile::sources has it; empty: nothing.
+/// The source of an input, as in NamedFile::sources; empty: none.
 std::string source_of(const NamedFile& named, const FileArrays& arrays, const std::string& input) {
   if (const std::string* const said = value_at(named.sources, input)) return *said;
   const bool is_used_elsewhere = std::ranges::any_of(
@@ -59,7 +59,7 @@ std::string array_in_words(const FileArray& array) {
   return fmt::format("{}  {}", shown(array.name), array.problem.empty() ? to_string(array.shape) : "broken");
 }
 
-/// The arrays of the file, of which one is taken for an input.
+/// The list of the file's arrays, to choose the one for an input.
 Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays,
                     const std::string& input) {
   const std::string present = source_of(named, *arrays, input);
@@ -76,7 +76,7 @@ Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& a
   return scene::scroll("arrays", scene::column(std::move(rows), Gap::hair)).fixed(240);
 }
 
-/// What an array holds: its first numbers as a picture, and how far they reach.
+/// A preview of an array: its first numbers as a picture, and their range.
 Nodes preview(const FileArray& array) {
   const style::Palette& c = style::colours();
   if (!array.problem.empty()) return {scene::note(array.problem, c.alarm).filling()};
@@ -92,7 +92,7 @@ Nodes preview(const FileArray& array) {
           scene::note(reach, array.not_finite > 0 ? c.alarm : scene::dim_ink).named("reach").filling()};
 }
 
-/// An input, what it is taken from, and what that is.
+/// An input, its source, and a preview of that.
 Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays, const std::string& input) {
   constexpr std::string_view sigmoid_of = "sigmoid(";
   const std::string source = source_of(named, *arrays, input);
@@ -122,7 +122,7 @@ Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays
   return scene::row(std::move(cells)).named(input);
 }
 
-/// Which of q, k and v nothing is taken for; empty: none.
+/// Which of q, k and v have no array; empty: none.
 std::string missing_words(const NamedFile& named, const FileArrays& arrays) {
   std::vector<std::string> missing;
   for (const char* const input : {"q", "k", "v"}) {

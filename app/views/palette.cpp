@@ -7,9 +7,9 @@ namespace palimpsest {
 namespace {
 
 constexpr std::size_t most_places = 20;
-constexpr Index most_looked_at = 100000;  // tokens on either side of the cursor
+constexpr Index most_looked_at = 100000;  // tokens searched on either side of the cursor
 
-/// What is typed without the words that every row of this kind begins with.
+/// The typed text without "go", "to" and "token", which begin every row of this kind.
 std::string_view without_go_to(std::string_view typed) {
   for (const std::string_view word : {"go", "to", "token"}) {
     typed.remove_prefix(std::min(typed.find_first_not_of(' '), typed.size()));
@@ -55,7 +55,7 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
   }
 }
 
-/// A sentence about a step, of no token in particular.
+/// A sentence about a step without a particular token.
 std::string about_a_word(std::string sentence) {
   constexpr std::string_view slot = "{token}";
   for (std::size_t at = sentence.find(slot); at != std::string::npos; at = sentence.find(slot, at))
@@ -139,9 +139,9 @@ void add_faults(std::vector<Command>& all) {
 
 }  // namespace
 
-/// What can be found by its words in what is open, beside the commands that there always are: the tokens of
-/// the text (the twenty nearest to the cursor, among as many tokens as one can look through at once), the
-/// steps of the present form, the panels, the sliders on the screen. Nothing while nothing is typed.
+/// Search results from the open data, in addition to the fixed commands: tokens of the text (the twenty
+/// nearest to the cursor, within `most_looked_at`), steps of the current form, panels, and visible sliders.
+/// Empty while nothing is typed.
 std::vector<Command> commands_here(const Application& application, std::string_view typed) {
   std::vector<Command> all;
   if (typed_words(typed).empty()) return all;
@@ -159,18 +159,18 @@ constexpr std::size_t most_remembered = 8;
 
 struct PaletteState {
   FoundList list;
-  std::vector<Command> here = {};  // what is found in what is open
-  std::string looked_for = {};     // and by which words
+  std::vector<Command> here = {};  // search results from the open data
+  std::string looked_for = {};     // the search text for them
 };
 
-/// Its group, its words, why it cannot be done now, its key.
+/// A command's group, its text, why it is not available, its key.
 Node words_of(const Command& command, const std::string& reason) {
   return scene::row({scene::caption(command.group).fixed(72),
                      scene::line(command.words, style::Text::body, reason.empty() ? 0 : scene::dim_ink),
                      scene::note(reason).filling(), scene::tag(key_name(command.key))});
 }
 
-/// Why the chosen command cannot be done, or what it does; else how to choose another.
+/// Why the chosen command is not available, or what it does; without one, how to choose.
 std::string explained(const Command* command, const Application& application) {
   if (command) {
     if (std::string reason = why_not(*command, application); !reason.empty()) return reason;
@@ -185,8 +185,8 @@ void remember(std::vector<std::string>& recent, const std::string& id) {
   recent.resize(std::min(recent.size(), most_remembered));
 }
 
-/// The line to type in, the commands that have these words, what is said of the chosen one. `wanted` becomes
-/// what is to be done.
+/// The input field, the matching commands, and details of the chosen one. `wanted` is set to the command to
+/// run.
 Node content(Application& application, PaletteState& palette, const Command*& wanted) {
   FoundList& list = palette.list;
   if (palette.looked_for != list.filter.typed) {
@@ -199,7 +199,7 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
   for (const Command* command : found) ids.push_back(command->id);
   list.follow(ids, false);
   const auto want = [&wanted, &application](const Command& command) {
-    if (!why_not(command, application).empty()) return;  // its reason is in sight
+    if (!why_not(command, application).empty()) return;  // the reason is visible
     wanted = &command;
     application.show_palette = false;
   };

@@ -10,7 +10,7 @@ namespace palimpsest {
 
 namespace {
 
-/// The last record that was turned: to turn it takes longer than to look at it in every frame.
+/// The last transposed record, kept as transposing it in every frame would take too long.
 struct TurnedBlock {
   std::weak_ptr<const Record> of;
   Phase phase;
@@ -18,22 +18,22 @@ struct TurnedBlock {
 };
 
 // In design pixels.
-constexpr float reason_width = 460;   // of the words where there is nothing to draw
-constexpr float compact_below = 868;  // the width of a Stage with small numbers
-constexpr float low_stage = 400;      // with less height
-constexpr float least_drawing = 290;  // the formula stands beside the forms, smaller, in a line
-constexpr float low_line = 32;        // that is so high
+constexpr float reason_width = 460;   // of the text if there is nothing to draw
+constexpr float compact_below = 868;  // a narrower Stage has small numbers
+constexpr float low_stage = 400;      // a lower one has less padding
+constexpr float least_drawing = 290;  // with less height the formula is smaller, in the line of the forms
+constexpr float low_line = 32;        // the height of that line
 constexpr float low_formula = 20;
-constexpr float least_low_formula = 16;  // where this does not fit, it has a line of its own
-constexpr float least_place = 64;        // of the words that say where the step is
+constexpr float least_low_formula = 16;  // if this does not fit, it has a line of its own
+constexpr float least_place = 64;        // width of the text that names the step
 constexpr double growing_seconds = 0.28;
 
-/// What the Stage shows, and where, kept from frame to frame: each part is made anew only when something
-/// that it depends on has changed.
+/// What the Stage shows, and where, kept from frame to frame: each part is rebuilt only when something that
+/// it depends on has changed.
 struct KeptStage {
-  // Computation, form, cursor; states turned, scales shared, colours; whether the recurrence is known.
+  // Computation, form, cursor; states transposed, scales shared, colours; whether the recurrence is known.
   using ViewKey = std::tuple<std::uint64_t, Form, Cursor, bool, bool, style::Theme, bool>;
-  // Computation, form, block; states turned, scales shared.
+  // Computation, form, block; states transposed, scales shared.
   using RangesKey = std::tuple<std::uint64_t, Form, Index, bool, bool>;
   // Where the pictures lie on the screen, scale.
   using LayoutKey = std::tuple<float, float, float, float, float>;
@@ -43,24 +43,24 @@ struct KeptStage {
   std::string place;
   HeadFormulas formulas;
   std::string warning;
-  std::shared_ptr<const Record> record;  // of the block, and what is made for pictures
-  float turned = 0;                      // by the wheel, in lines, since the step was reached
-  std::optional<double> scrubbed;        // how far the result has grown, as long as somebody holds it
+  std::shared_ptr<const Record> record;  // of the block, with tensors made for pictures
+  float turned = 0;                      // wheel movement in lines since the step was reached
+  std::optional<double> scrubbed;        // progress of the result's animation while the user holds it
 
   std::optional<RangesKey> ranges_key;
   ColourRanges ranges;
 
   std::optional<LayoutKey> layout_key;
   Ruler ruler;
-  Node pictures;         // what lies there,
-  scene::Placed placed;  // and where
+  Node pictures;
+  scene::Placed placed;  // the places of `pictures`
 
-  std::optional<std::string> enlarged;  // the tensor that has all the room,
-  bool has_figures = false;             // whether its figures are in its picture,
-  Hero enlarged_hero;                   // and the picture
+  std::optional<std::string> enlarged;  // the tensor that fills the Stage
+  bool has_figures = false;             // whether its picture contains its figures
+  Hero enlarged_hero;                   // the picture
   Record enlarged_record;
 
-  std::optional<CellFocus> focus;  // what `sources` are of
+  std::optional<CellFocus> focus;  // the cell of `sources`
   std::vector<Cells> sources;
 };
 
@@ -77,7 +77,7 @@ std::vector<Cells> sources_of(const Phase& phase, const Symbols& symbols, const 
   return explain(maker->equation, symbols, record, focus.row, focus.column).sources;
 }
 
-/// The record of the word at the cursor in the recurrent form, beside which a solve and an output are shown;
+/// The record of the token at the cursor in the recurrent form, which is shown beside a solve and an output;
 /// null while it is not computed, and for other steps.
 std::shared_ptr<const Record> recurrence_of(Application& application, const Sight& sight,
                                             const Shown& shown) {
@@ -90,7 +90,7 @@ std::shared_ptr<const Record> recurrence_of(Application& application, const Sigh
   return answer.stale ? nullptr : answer.value;
 }
 
-/// Brings the ranges of what was recorded up to date with the block; all its steps share them.
+/// Updates the colour ranges for the block; all its steps share them.
 void update_ranges(KeptStage& kept, const Application& application, const Sight& sight, const Shown& shown) {
   const KeptStage::RangesKey key{sight.computation->version, sight.trace->form, sight.cursor.block,
                                  application.view.state_value_by_key, application.view.shared_scale};
@@ -100,7 +100,7 @@ void update_ranges(KeptStage& kept, const Application& application, const Sight&
   kept.ranges_key = key;
 }
 
-/// Brings what is kept up to date with the cursor.
+/// Updates what is kept for the cursor.
 void update_view(KeptStage& kept, Application& application, const Sight& sight, const Shown& shown) {
   const Computation& computed = *sight.computation;
   const Trace& trace = *sight.trace;
@@ -141,7 +141,7 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
   kept.view_key = key;
 }
 
-/// Brings the picture of the enlarged tensor up to date with its figures, which are asked for.
+/// Updates the picture of the enlarged tensor; requests its figures.
 void update_enlarged(KeptStage& kept, Application& application, const Sight& sight) {
   const Symbols& symbols = sight.trace->symbols;
   if (application.enlarged && !kept.record->contains(*application.enlarged)) application.enlarged.reset();
@@ -162,7 +162,7 @@ void update_enlarged(KeptStage& kept, Application& application, const Sight& sig
   kept.layout_key.reset();
 }
 
-/// Brings the layout up to date with the room that it has.
+/// Updates the layout for the rectangle `where`, in screen pixels.
 const scene::Placed& updated_layout(KeptStage& kept, const Rectangle& where) {
   const auto& [from, to] = where;
   const KeptStage::LayoutKey key{from.x, from.y, to.x, to.y, style::scale()};
@@ -192,7 +192,7 @@ const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<C
   return kept.sources;
 }
 
-/// The forms as one control: what is chosen changes the picture below.
+/// The forms as segments; the chosen one changes the picture below.
 Node form_segments(Application& application, bool is_tight = false) {
   const Form chosen = application.session.choice().form;
   Nodes all;
@@ -208,7 +208,7 @@ Node form_segments(Application& application, bool is_tight = false) {
   return scene::row(std::move(all), Gap::none);
 }
 
-/// Where the step is and what it asks: rather less than what would be cut, the transport says the rest.
+/// The place of the step and its sentence; a shorter text is preferred to a cut one.
 Node place_words(const Application& application, const KeptStage& kept) {
   Nodes wishes;
   if (application.session.lookout().is_stale() && application.session.waiting()) {
@@ -222,14 +222,14 @@ Node place_words(const Application& application, const KeptStage& kept) {
   return scene::first_that_fits(std::move(wishes));
 }
 
-/// The forms, and right of them what the colours mean and, in a low panel, the present formula.
+/// The forms, the place of the step, and the colour scale.
 Node header(Application& application, const KeptStage& kept, const Node& legend) {
   return scene::row(
       {form_segments(application), place_words(application, kept).filling_between(least_place, 0), legend},
       Gap::wide);
 }
 
-/// The same in a low panel: all in one line, the formula in place of the words.
+/// The same for a low panel, in one line: the current formula in place of the text.
 Node low_header(Application& application, const KeptStage& kept, const Node& legend, float size) {
   return scene::row(
              {form_segments(application, true), legend, scene::rest(), present_formula(kept.formulas, size)},
@@ -237,12 +237,12 @@ Node low_header(Application& application, const KeptStage& kept, const Node& leg
       .fixed(low_line);
 }
 
-/// The operation of the line that the wheel turns to over the present window: upwards those before.
+/// The operation that the wheel scrolls to: upwards the line before, downwards the line after.
 std::optional<Index> turned_to(KeptStage& kept) {
   const StageView& view = *kept.view;
   const float turn = scene::wheel();
   if (view.one_token || kept.enlarged || turn == 0) return std::nullopt;
-  // A touchpad turns by parts of a line.
+  // A touchpad scrolls by fractions of a line.
   kept.turned -= turn;
   if (std::abs(kept.turned) < 1) return std::nullopt;
   const bool is_down = kept.turned > 0;
@@ -271,7 +271,7 @@ Node empty_stage(Application& application) {
                         scene::centred(std::move(words).named("piece")), scene::rest().filling(0.6F)});
 }
 
-/// What is above the pictures, and the pictures.
+/// The header and the pictures.
 Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
   const auto pictures = [&kept, &shown](float least) {
     return Node{scene::Drawn{.least_height = least,
@@ -363,7 +363,7 @@ void draw_stage(Application& application) {
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;
   kept.scrubbed = scene.scrubbed;
-  // The second press of a double click does not take back what the first did.
+  // The second press of a double click does not undo the first.
   if (scene.enlarge && !scene::is_second_click())
     application.enlarged = application.enlarged ? std::nullopt : scene.enlarge;
   if (!scene.wanted || session.lookout().is_stale()) return;

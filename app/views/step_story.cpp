@@ -12,7 +12,7 @@ constexpr float picture_heights[] = {208, 176, 152, 128, 96, 0};  // design pixe
 constexpr float low_story = 420;
 constexpr float ramp_width = 120;
 
-/// What the memory returns for every key before and after, and the squares that it is.
+/// What the memory returns for every key before and after, and the memory as heat maps.
 Node tables(const Application& application, const MemoryStory& story, const std::string& token, float picture,
             bool is_small) {
   CellTables cells = story_cells(story, is_small);
@@ -39,7 +39,7 @@ Node tables(const Application& application, const MemoryStory& story, const std:
   return Node{std::move(cells)};
 }
 
-/// Whether the model erases before it writes; nothing where that cannot be chosen.
+/// Whether the model erases before it writes; nothing if that cannot be chosen.
 std::optional<bool> erases(const Session& session) {
   const auto& text = session.data().read;
   if (!text) return std::nullopt;
@@ -50,7 +50,7 @@ std::optional<bool> erases(const Session& session) {
   return !only_adds;
 }
 
-/// The one switch of the story: what becomes of the answer when nothing is erased.
+/// The story's switch: what the model answers if nothing is erased.
 Node erase_switch(Application& application) {
   const std::optional<bool> erased = erases(application.session);
   if (!erased) return scene::column({});

@@ -4,7 +4,7 @@ namespace palimpsest {
 
 namespace {
 
-/// Whether a text has a name as a word of its own.
+/// Whether a text contains a name as a whole word.
 bool names(std::string_view text, std::string_view name) {
   const auto is_inside = [](char letter) {
     return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;

@@ -7,8 +7,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index spans[] = {240, 160, 110, 80, 60, 44, 32, 24, 16, 10};  // how many tokens are tried
-constexpr double behind = 0.65;    // of them are read already, where the text is longer
+constexpr Index spans[] = {240, 160, 110, 80, 60, 44, 32, 24, 16, 10};  // numbers of tokens to try
+constexpr double behind = 0.65;    // share of tokens before the cursor if the text is longer
 constexpr float line_height = 28;  // design pixels
 
 /// A token: read, at the cursor, stored, or still to come.
@@ -50,7 +50,7 @@ Node answer(const Session& session, bool is_hidden) {
       .told(answer_meaning(session) + "\nThe level “work” shows why.");
 }
 
-/// So many tokens around the cursor.
+/// `span` tokens around the cursor.
 Node words(Application& application, Index span) {
   const Session& session = application.session;
   const Index tokens = session.data().tokens;
@@ -76,7 +76,7 @@ void draw_story_floor(Application& application) {
   scene::show_panel("##story text", false, [&]() -> Node {
     const Session& session = application.session;
     if (!session.computed() || session.data().tokens == 0) return scene::column({});
-    ask_story(application, session.computed());  // whose words are underlined, in every workspace
+    ask_story(application, session.computed());  // names the tokens to underline, in every workspace
     const Index tokens = session.data().tokens;
     const auto first = std::ranges::find_if(spans, [&](Index span) { return span <= tokens; });
     std::vector<Index> tried(first, std::end(spans));

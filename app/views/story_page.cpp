@@ -14,14 +14,14 @@ constexpr float row_names = 200;
 constexpr float small_row_names = 130;
 constexpr float between_tables = 60;
 
-/// Words that wrap one by one; what follows one without a space stays at it.
+/// Text that wraps between words; pieces without a space between them stay together.
 Node sentence(const std::vector<Spoken>& all) {
   const style::Palette& c = style::colours();
   const auto piece = [](std::string words, scene::Ink ink) {
     return scene::text(std::move(words), style::Text::story, ink, Fit::whole);
   };
   Nodes words;
-  bool is_open = false;  // no space is behind the last word
+  bool is_open = false;  // the last word is not followed by a space
   for (const Spoken& said : all) {
     std::string_view left = said.words;
     if (std::exchange(is_open, !left.ends_with(' ')) && !said.is_answer && !left.starts_with(' ')) {
@@ -43,7 +43,7 @@ Node sentence(const std::vector<Spoken>& all) {
   return scene::flow(std::move(words), Gap::near);
 }
 
-/// In the place of an answer that is hidden.
+/// Shown in place of a hidden answer.
 Node hidden_answer(Application& application) {
   Node ask = with_command(application, "view.reveal", scene::pill("show the answer", true));
   return Node{

@@ -9,32 +9,32 @@ namespace palimpsest {
 
 inline constexpr float least_story_chart = 170;  // in a story, in design pixels
 
-/// What a story says and shows.
+/// The text and the picture of a story.
 struct StoryPage {
   std::vector<Spoken> headline;
-  std::string question;  // in its place while answers are hidden
-  std::string about;     // a line below it, where there is room
-  Node content;          // hatched meanwhile, unless
+  std::string question;  // replaces the headline while answers are hidden
+  std::string about;     // a line below the headline, if it fits
+  Node content;          // hatched while answers are hidden, unless
   bool hides_itself = false;
-  float least = 0;  // how high the content is beside that line at least, in design pixels
+  float least = 0;  // least height of the content if `about` is shown, in design pixels
 };
 Node story_page(Application& application, StoryPage page);
 
-/// What memories return for every key, a table beside the other; in little room smaller.
+/// Tables of what memories return for every key, side by side; `is_small`: with smaller cells.
 CellTables story_cells(const MemoryStory& story, bool is_small = false);
 
-/// Where a rule has no such picture, why.
+/// Why a rule has no such picture.
 Node story_without(Application& application, const std::string& reason);
 
-/// One of these tables, with a row for each of the keys; `values` has all rows of the story's.
+/// One of these tables, with a row for each of `keys`; `values` has a row for every key of the story.
 CellValues story_table(const MemoryStory& story, const std::vector<SharedKey>& keys, const char* name,
                        std::vector<std::string> titles, const Matrix<double>& values);
 
-/// The story of a token under a rule, asked about the words of another one where that is given.
+/// The story of a token under a rule; queried for the same tokens as the story `like`, if given.
 Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<const Computation>& computed,
                              const MemoryStory* like = nullptr);
 
-/// Reading on, the next token, where one is, a text of one's own.
+/// The buttons of a story: play, the next token, the position, the user's own text.
 Node story_buttons(Application& application);
 
 }  // namespace palimpsest

@@ -19,7 +19,7 @@ auto find(const Rows& rows, const PointedSymbol& symbol, Latex latex) {
   return same_letter;
 }
 
-constexpr double rest = 0.35;  // seconds until a pointer rests
+constexpr double rest = 0.35;  // seconds until the pointer counts as resting
 
 /// The symbol that the pointer is on, and since when.
 struct Resting {

@@ -4,22 +4,20 @@
 
 namespace palimpsest {
 
-/// What a symbol is, and how papers write it.
+/// The meaning of a symbol, and how papers write it.
 struct SymbolMeaning {
-  std::string latex;   // as our formulas write it; empty: nothing is known of it
-  std::string words;   // what it is: in the glossary in every rule that has it, else in what is shown
-  std::string papers;  // under which other names it is known; empty: it has none
+  std::string latex;   // as in our formulas; empty: the symbol is not known
+  std::string words;   // its meaning: from the glossary for all rules, else from the steps shown
+  std::string papers;  // its other names; may be empty
 };
 
-/// What a symbol in a formula is: by `symbols` of the steps that are shown, which know it best, else by the
-/// glossary.
+/// The meaning of a symbol in a formula: from `symbols` of the steps that are shown, else from the glossary.
 SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols);
 
-/// The symbol that the pointer was on in the last frame, in whatever formula: the pictures of its tensor are
-/// framed.
+/// The symbol under the pointer in the last frame, in any formula: the pictures of its tensor are framed.
 const std::optional<PointedSymbol>& symbol_under_pointer();
 
-/// Says what the symbol is that the pointer rests on, in whatever formula, and how papers call it.
+/// Shows a tooltip with the meaning of the symbol on which the pointer rests, in any formula.
 void draw_symbol_tip(const Application& application);
 
 }  // namespace palimpsest

@@ -20,7 +20,7 @@ void change_text(Session& session, const std::function<void(TypedText&)>& edit,
   session.read(typed, merge_key);
 }
 
-/// The likeliest pieces as trained and as it is now, each once.
+/// The most probable pieces of the trained and the changed model, each once.
 std::vector<Index> pieces_shown(const ReadText& text) {
   std::vector<Index> pieces;
   for (std::size_t i = 0; i < TextReading::told; ++i) {
@@ -34,7 +34,7 @@ std::vector<Index> pieces_shown(const ReadText& text) {
   return pieces;
 }
 
-/// Bars for what may follow, as trained and, where something is changed, as it is now.
+/// Bars for the next piece, as trained and, if something is changed, as changed.
 Node continuation_bars(const ReadText& text) {
   const auto add = [&](Nodes& cells, const TextReading& reading, Index piece) {
     const double probability = std::exp(reading.last(piece));
@@ -54,7 +54,7 @@ Node continuation_bars(const ReadText& text) {
   return scene::grid(text.is_changed() ? 5 : 3, std::move(cells)).named("next");
 }
 
-/// By how much the two answers differ, before and after.
+/// How the difference between the two answers changes.
 std::string difference_words(const ReadText& text) {
   const Index trained = text.trained->answer().piece;
   const Index now = text.said->answer().piece;
@@ -71,7 +71,7 @@ std::string surprise_words(const ReadText& text) {
                             : words;
 }
 
-/// What every head does to the answer, a row for each layer; a click looks at the head.
+/// The effect of every head on the answer, a row for each layer; a click opens the head.
 Node head_grid(Application& application, const ReadText& text, const std::vector<HeadEffect>& effects) {
   const auto heads = static_cast<std::size_t>(text.model->weights.heads());
   const auto part = [&](const char* title, const auto& number) {
@@ -108,7 +108,7 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
   return scene::column(std::move(all), Gap::near);
 }
 
-/// Right answers over how often the fact was overwritten.
+/// The share of right answers over the number of overwrites.
 Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
   const style::Palette& c = style::colours();
   Plot plot{
@@ -140,7 +140,7 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
   return plot;
 }
 
-/// The answers to texts made up at random, once somebody asks for them.
+/// The answers to random texts, computed on request.
 Node tried_texts(Application& application, const ReadText& text) {
   Session& session = application.session;
   TextView view = session.state().text;
@@ -191,7 +191,7 @@ void add_memories(Nodes& all, Application& application, const std::shared_ptr<co
   all.push_back(Node{std::move(cells)}.named("memories"));
 }
 
-/// The head that a change of every single one shows to matter most.
+/// The head whose change has the largest effect, of all heads changed one at a time.
 std::string strongest_words(const ReadText& text, const std::vector<HeadEffect>& effects) {
   const auto least = [&](const auto& change) {
     const auto found = std::ranges::min_element(effects, {}, change);
@@ -229,7 +229,7 @@ Node answers(Application& application) {
       {scene::scroll("all", scene::column(std::move(all), Gap::near).named("answers")).fixed(height)});
 }
 
-/// "head 2.2", "layer 2", "all layers": what a change is made to.
+/// "head 2.2", "layer 2", "all layers": the target of a change.
 std::string target_words(const TypedText& typed, TextTarget target) {
   if (target == TextTarget::all) return "all layers";
   if (target == TextTarget::layer) return fmt::format("layer {}", typed.layer);
@@ -248,7 +248,7 @@ Node target_choice(Application& application, const TypedText& typed) {
       .named("target");
 }
 
-/// A slider whose neutral value takes the change back.
+/// A slider whose neutral value removes the change.
 Node slider_of(Application& application, const char* kind, const char* words, double neutral, double most) {
   const ReadText& text = *application.session.data().read;
   const Intervention wanted = targeted(text.typed, application.session.state().text.target, kind);
@@ -271,7 +271,7 @@ Node slider_of(Application& application, const char* kind, const char* words, do
       .named(kind);
 }
 
-/// A list to choose the value of a change from: ids, and what they are called.
+/// A list of the values of a change: ids and their names.
 Node value_menu(Application& application, const char* kind, const std::string& words,
                 const std::vector<std::pair<std::string, std::string>>& values) {
   const auto content = [&application, kind, values] {
@@ -290,7 +290,7 @@ Node value_menu(Application& application, const char* kind, const std::string& w
   return Node{scene::Menu{.words = words, .content = content, .width = list_width}}.named(kind);
 }
 
-/// Rules that take what enters the one that is looked at, and faults.
+/// Lists of rules that accept the inputs of the current rule, and of faults.
 Node value_menus(Application& application, const std::shared_ptr<const ReadText>& text) {
   std::vector<std::pair<std::string, std::string>> rules, mistakes;
   if (const auto fitting = application.session.questions().ask(FittingRules{text}); fitting.value) {
@@ -327,7 +327,7 @@ Node changes(Application& application) {
   return scene::column(std::move(all), Gap::near).named("changes");
 }
 
-/// The changes that are made, each of which a click takes back.
+/// The active changes; a click removes one.
 void add_changes(Nodes& all, Application& application, const TypedText& typed) {
   for (const Intervention& each : typed.interventions) {
     Node pill = {scene::Button{
@@ -369,7 +369,7 @@ Node models(Application& application) {
   return scene::column(std::move(all), Gap::tight).named("models");
 }
 
-/// Layers and heads to look at.
+/// The choice of layer and head.
 Node places(Application& application) {
   const auto text = application.session.data().read;
   if (!text) return scene::column({});
@@ -393,7 +393,7 @@ Node menu(const std::string& words, std::function<Node()> content, float width, 
   return Node{scene::Menu{.words = words, .content = std::move(content), .width = width}}.told(tip);
 }
 
-/// The text, to type in.
+/// The input field for the text.
 Node text_line(Application& application) {
   const auto text = application.session.data().read;
   return Node{scene::Input{.text = text->typed.text,
@@ -407,7 +407,7 @@ Node text_line(Application& application) {
       .named("text");
 }
 
-/// What it says next, or that it says nothing of what stands in the line.
+/// The model's answer, or why there is none for the typed text.
 Node answer(Application& application, const ReadText& text) {
   // A message about something else says nothing about the text.
   const std::string problem =

@@ -5,7 +5,7 @@ namespace palimpsest {
 
 namespace {
 
-/// What decay leaves of the write of the token under the pointer.
+/// How much of the write of the token under the pointer decay leaves.
 std::string kept_since_words(Session& session, Index token) {
   const Index last = session.token();
   if (token >= last) return {};

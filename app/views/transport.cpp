@@ -9,7 +9,7 @@ using Grain = Session::Grain;
 
 // In design pixels.
 constexpr float narrowest_position = 216;
-constexpr float comfortable_position = 360;  // where all else has room
+constexpr float comfortable_position = 360;  // if everything else fits
 constexpr float widest_position = 520;
 
 struct NamedGrain {
@@ -39,7 +39,7 @@ Node buttons(Application& application) {
                     Gap::small);
 }
 
-/// "chunk 6 of 12 · ", where the form takes tokens together.
+/// "chunk 6 of 12 · ", if the form groups tokens.
 std::string group_words(const Trace& trace, Index token) {
   const Groups& groups = trace.groups;
   const bool is_batch = groups.kind == Groups::Kind::batches;
@@ -48,7 +48,7 @@ std::string group_words(const Trace& trace, Index token) {
                      (trace.tokens - 1) / groups.size + 1);
 }
 
-/// " · step 4 of 6: rank-one update", with the row where the step makes one row at a time.
+/// " · step 4 of 6: rank-one update", with the row if the step computes one row at a time.
 std::string step_words(const Trace& trace, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
   const Operation& operation = trace.operation(cursor);
@@ -62,7 +62,7 @@ Node piece(const std::string& words, style::Text letters = style::Text::body, Fi
   return scene::text(words, letters, letters == style::Text::body ? scene::dim_ink : 0, fit);
 }
 
-/// "token 43 of 94 · drum · step 4 of 6: rank-one update", or as much of it as has room.
+/// "token 43 of 94 · drum · step 4 of 6: rank-one update", or as much of it as fits.
 Node position(const Session& session, const Trace& trace) {
   const std::string label = visible_label(entry(session.data().labels, session.token()));
   const std::string number = std::to_string(session.token() + 1);
@@ -77,7 +77,7 @@ Node position(const Session& session, const Trace& trace) {
     if (!below.empty()) pieces.push_back(piece(below, style::Text::body, Fit::whole));
     return scene::row(std::move(pieces), Gap::small);
   };
-  // A label of which only a dot has room says nothing.
+  // A label that would be cut to a dot is left out.
   return scene::first_that_fits({wish(has_label, step.substr(1)),
                                  wish(has_label, step.substr(1, step.find(':') - 1)), wish(has_label, ""),
                                  wish(false, ""),
@@ -86,8 +86,7 @@ Node position(const Session& session, const Trace& trace) {
       .told(fmt::format("{}token {} of {} · {}{}", group, number, trace.tokens, label, step));
 }
 
-/// The first line that a newcomer reads: what to press. It does what it says, and is the only filled shape in
-/// the row.
+/// The first line that a new user reads: which keys to press. It is a button, the only filled one in the row.
 Node welcome(Application& application) {
   Node pill = scene::pill("Press → for the next step, Space to play, ? for all keys.", true);
   return with_command(application, "operation.forward", std::move(pill).named("welcome"));
@@ -118,7 +117,7 @@ Node speed(Application& application) {
 
 Node meant(Node sample, Node words) { return scene::row({std::move(sample), std::move(words)}, Gap::small); }
 
-/// What the rows mean, for the rows that there are.
+/// The meaning of the rows that are shown.
 Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   const style::Palette& c = style::colours();
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
@@ -150,7 +149,7 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   return all;
 }
 
-/// As many of the entries as have room.
+/// As many of the entries as fit.
 Node legend(const Nodes& entries) {
   return scene::first_that_fits(entries.size() + 1,
                                 [entries](std::size_t left_out) {
@@ -160,7 +159,7 @@ Node legend(const Nodes& entries) {
       .named("legend");
 }
 
-/// "94 tokens · 64 × 64 · max 1.0e-15", or how far the comparison is.
+/// "94 tokens · 64 × 64 · max 1.0e-15", or the progress of the comparison.
 std::string figures(const Session& session, const Computation& computed) {
   const Sequence& sequence = computed.sequence;
   const std::string size =
@@ -204,8 +203,8 @@ void draw_transport(Application& application, RowsAbove rows) {
   const Node keys = with_command(application, "help.keys", scene::word_button("? keys"));
   const Node figures = figures_node(application.session, *computed);
   const Nodes entries = legend_entries(*computed, rows);
-  const Node gap = scene::rest().filling(0.01F);  // the position goes first
-  // Whatever the words: what follows them stays where it is.
+  const Node gap = scene::rest().filling(0.01F);  // the position has priority
+  // What follows the text keeps its place, whatever the text is.
   const auto row = [&](float least, Nodes after) {
     Nodes all = {buttons(application), scene::space(Gap::small)};
     if (welcomes)

@@ -7,7 +7,7 @@ namespace {
 constexpr Index look_back = 16384;
 constexpr std::size_t usually_asked = 6;
 
-/// By a view, in the last frame in which one did.
+/// The tokens that a view named last, and in which frame.
 struct Named {
   int frame = -2;
   std::vector<Index> words;
@@ -15,7 +15,7 @@ struct Named {
 
 struct Usual {
   std::uint64_t version = 0;
-  std::vector<double> strengths;  // of this version: a frame at another token reads numbers alone
+  std::vector<double> strengths;  // of this version, computed once
   Index token = -1;
   std::vector<Index> words;
 };
@@ -45,7 +45,7 @@ std::vector<Index> strongest_writes(std::span<const double> strengths, std::span
   for (Index t = begin; t < end; ++t) {
     if (strength(t) > 0 && strength(t) >= strongest / 2) found.push_back(t);
   }
-  // Few of many are wanted: a heap finds the strongest, of equals the first, without sorting all of them.
+  // A heap finds the few strongest of many without sorting all; of equal ones the first.
   const auto is_behind = [&](Index x, Index y) {
     return strength(x) != strength(y) ? strength(x) < strength(y) : x > y;
   };

@@ -4,8 +4,8 @@
 
 namespace palimpsest {
 
-/// Names the words that a view asks the memory about, in the order of the text; the floor underlines them. To
-/// be done in every frame: with the view goes what it named.
+/// Names the tokens that a view queries the memory for, in the order of the text; the floor underlines them.
+/// To be called in every frame: the names disappear with the view.
 void name_words(std::vector<Index> tokens);
 
 /// How strongly every token writes: [T]; 0 where that is not known or not finite.
@@ -17,8 +17,8 @@ std::vector<double> write_strengths(std::span<const TokenFacts> tokens);
 std::vector<Index> strongest_writes(std::span<const double> strengths, std::span<const std::string> labels,
                                     Index reached, std::size_t most);
 
-/// What is underlined now: what a view named in this frame or the last, or the strongest writes up to the
-/// cursor.
+/// The tokens to underline: those that a view named in this frame or the last, else the strongest writes up
+/// to the cursor.
 const std::vector<Index>& underlined_words(const Session& session);
 
 }  // namespace palimpsest

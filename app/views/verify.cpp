@@ -30,8 +30,8 @@ Node form_choice(Application& application) {
   return all;
 }
 
-/// "chunkwise, chunk 1, what will be written: first at token 2 “The”"; `briefly` without the form, which is
-/// lit beside it, and with the token's number alone, whose word the flag tells.
+/// "chunkwise, chunk 1, what will be written: first at token 2 “The”"; `briefly`: without the form, which is
+/// highlighted beside it, and with the token's number alone, as the flag names the token.
 std::string place_words(const Application& application, const Departure& at, bool briefly = false) {
   const Computation& computed = *application.session.computed();
   const Form form = proof_form(application);
@@ -44,7 +44,7 @@ std::string place_words(const Application& application, const Departure& at, boo
                      at.phase.empty() ? title : at.phase + ", " + title, counted_token(computed, at.token));
 }
 
-/// `brief` stands where there is no room for `words`, which are its part all the same.
+/// The headline with `brief` if `words` do not fit; the tooltip always has `words`.
 Node headline(Application& application, const std::string& words, const std::string& brief = {}) {
   Node said = scene::that_fits(brief.empty() ? std::vector{words} : std::vector{words, brief, brief});
   return scene::row({scene::text("Where do the forms differ?", style::Text::strong, 0, Fit::whole),
@@ -54,7 +54,7 @@ Node headline(Application& application, const std::string& words, const std::str
 
 Node centred(Nodes nodes) { return scene::centred(scene::row(std::move(nodes), Gap::small)); }
 
-/// What should stand in the box: words and a formula in a line.
+/// What should be in the box: text and a formula on one line.
 Node should_be(const FormulaChange& change, const Symbols& symbols) {
   const auto said = [](const std::string& words) { return scene::note(words, style::colours().alarm); };
   if (!change.carried.empty()) return centred({said(change.carried)});
@@ -75,7 +75,7 @@ struct TensorPicture {
   std::vector<std::string> row_words = {};
 };
 
-/// Its title, its cells, the first wrong row framed.
+/// Its title and its cells, with a frame around the first wrong row.
 Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
   const style::Palette& c = style::colours();
   const Departure& at = place.tensor.departure;
@@ -98,14 +98,14 @@ Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
                                 .ringed_row = is_column ? 0 : at.row - place.first_row,
                                 .ring = c.alarm,
                                 .row_words = picture.row_words}};
-  // A tensor that is one column is wide, not high.
+  // A tensor with one column is drawn wide, not high.
   Nodes all = {scene::row(std::move(title)),
                std::move(cells).named(picture.name).filling(is_column ? 0.6F : 1)};
   if (is_column) all.push_back(scene::rest().filling(0.4F));
   return scene::column(std::move(all), Gap::tight);
 }
 
-/// The words of the rows, of the first wrong one in any case.
+/// The labels of the rows; the first wrong row always has one.
 std::vector<std::string> words_of_rows(const Computation& computed, const WrongPlace& place) {
   const Departure& at = place.tensor.departure;
   std::vector<std::string> words;
@@ -118,7 +118,7 @@ std::vector<std::string> words_of_rows(const Computation& computed, const WrongP
   return words;
 }
 
-/// As it should be, as it is, and the difference, with what the colours mean.
+/// The correct tensor, the wrong one and the difference, with a colour scale.
 Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
   const std::string& words = symbol_in(place.symbols, place.tensor.departure.tensor).words;
   const std::string called = words.empty() ? words : ": " + words;
@@ -159,7 +159,7 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
   return scene::column({std::move(pictures).filling(), std::move(meaning)}, Gap::tight);
 }
 
-/// The arithmetic of the cell that is furthest off, both ways.
+/// The arithmetic of the cell with the largest difference, correct and wrong.
 Node arithmetic(Application& application, const WrongPlace& place) {
   const style::Palette& c = style::colours();
   const Departure& at = place.tensor.departure;
@@ -188,14 +188,14 @@ Node arithmetic(Application& application, const WrongPlace& place) {
   return scene::row({scene::grid(3, std::move(lines)).filling(), std::move(button)}, Gap::wide);
 }
 
-/// The question for what the fault that is in does, or for the first tensor that it makes wrong.
+/// The question for the effect of the injected fault, or for the first tensor that it changes.
 template <class Key>
 Key about_fault(const Application& application) {
   const InjectedFault& fault = application.session.state().verify.fault;
   return {.of = without_fault(application.session.computed()), .form = fault.form, .fault = fault.id};
 }
 
-/// The question for the first tensor that the device makes wrong.
+/// The question for the first tensor in which the device differs.
 WrongHere about_device(const Application& application, Form form) {
   const auto computed = application.session.computed();
   return {.of = without_fault(computed),
@@ -203,8 +203,8 @@ WrongHere about_device(const Application& application, Form form) {
           .tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed())};
 }
 
-/// What is wrong: formula, tensors, arithmetic (in a story without it). `reason`: why no step may be off, in
-/// a sentence; `message`: why equations cannot be carried out, mostly empty.
+/// What is wrong: formula, tensors and, except in a story, arithmetic. `reason`: a sentence for when no step
+/// differs; `message`: why equations cannot be evaluated, usually empty.
 Node wrong(Application& application, const std::string& reason, const std::string& message) {
   Questions& questions = application.session.questions();
   const bool has_fault = !application.session.state().verify.fault.id.empty();
@@ -227,7 +227,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   return awaiting("looking for the first tensor that differs", answer, questions, asked);
 }
 
-/// The first step that a fault makes wrong.
+/// The first step that a fault changes.
 Node faulty(Application& application) {
   const Fault& fault = find_fault(application.session.state().verify.fault.id);
   const Known<FaultFigures> figures = ask_present_fault(application);
@@ -260,7 +260,7 @@ Node faulty(Application& application) {
       Gap::near);
 }
 
-/// The first step that a device makes otherwise than the CPU.
+/// The first step in which a device differs from the CPU.
 Node parting_device(Application& application) {
   const std::string& device = application.session.computed()->choice.device;
   const auto found = ask_device_departure(application, proof_form(application));
@@ -278,9 +278,9 @@ Node parting_device(Application& application) {
       Gap::near);
 }
 
-/// The first fault that changes what the form computes here; nothing while that is not known.
+/// The first fault that is detected in this form here; nothing while that is not known.
 std::optional<std::string> telling_fault(Application& application) {
-  std::vector<std::string> ids = {"solve-sign", "write-sign", "nothing-erased"};  // said in a word
+  std::vector<std::string> ids = {"solve-sign", "write-sign", "nothing-erased"};  // easy to explain
   for (const Fault& fault : faults()) ids.push_back(fault.id);
   for (const std::string& id : ids) {
     const Known<FaultFigures> figures = application.session.questions().ask(
@@ -292,7 +292,8 @@ std::optional<std::string> telling_fault(Application& application) {
   return std::nullopt;
 }
 
-/// Agreement and the way to spoil it; or the first step that a fault makes wrong, and the way back.
+/// Agreement and a button that injects a fault; or the first step that the fault changes and one to remove
+/// it.
 Node fault_story(Application& application) {
   const std::string& fault = application.session.state().verify.fault.id;
   const Computation& computed = *application.session.computed();

@@ -6,57 +6,57 @@
 
 namespace palimpsest {
 
-/// The form that Verify looks at: the one with the fault, else the one that is stepped through.
+/// The form that Verify shows: the one with the fault, else the one that is stepped through.
 Form proof_form(const Application& application);
 
-/// The first tensor of a form that the device in use makes otherwise than the CPU, asked for where the form
-/// is beyond what it is allowed. No value: that is not known yet, or there is nothing to ask.
+/// The first tensor in which the current device differs from the CPU, requested only if the form exceeds its
+/// tolerance. No value: not known yet, or not requested.
 Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form);
 
-/// Whether a form is beyond what it is allowed on a device that is not the CPU.
+/// Whether a form exceeds its tolerance on a device other than the CPU.
 bool parts_on_device(const Computation& computed, Form form);
 
 /// "cuda differs from token 12 on, in U": where, and in which tensor.
 std::string departure_words(const Computation& computed, const Departure& at);
 
-/// Steps to where a form departs, on the Stage of Step.
+/// Goes to the first difference of a form, on the Stage of Step.
 void go_to_departure(Application& application, Form form, const Departure& at);
 
-/// Where a difference of 0 is drawn, below all others; from exact_gap down numbers are no scale.
+/// Where a difference of 0 is drawn, below all others; the axis is broken at exact_gap.
 inline constexpr double exact = 1e-17;
 inline constexpr double exact_gap = 1e-16;
 
-/// A heading as high as one with segments, so that those of neighbouring panels stand on one line.
+/// A heading as high as one with segments, so that the headings of neighbouring panels align.
 Node beside_segments(Node heading);
 
-/// How a formula is written whose wrong piece stands in a box of this colour.
+/// The style of a formula with a box of this colour around its wrong piece.
 LatexStyle boxed_style(const FormulaChange& change, scene::Ink box);
 
-/// Puts a fault into the form that is looked at; an empty id takes it out.
+/// Injects a fault into the form that Verify shows; an empty id removes it.
 void inject(Application& application, const std::string& fault);
 
-/// What the present fault does; nothing where none is in.
+/// The effect of the injected fault; nothing if there is none.
 Known<FaultFigures> ask_present_fault(Application& application);
 
-/// A fragile form as it is looked at, and the question for that.
+/// The question for the chosen fragile form, and its answer.
 FragileHere about_fragile(const Application& application);
 Known<FragileFigures> ask_present_fragile(Application& application);
 
 /// "No difference above 10⁻¹⁰ on this input (largest 6.24 × 10⁻¹⁶)."
 std::string no_difference_words(double allowed, double largest);
 
-/// The centre while a fragile form is looked at, and while nothing is wrong.
+/// The centre with a fragile form, and the centre without any difference.
 Node fragile_form(Application& application);
 Node agreement(Application& application);
 
-/// What the forms come to, and how much each differs at every token: a row each, a point for a token.
+/// The result of the comparison; and the differences at every token: a row for a form, a point for a token.
 std::string agreement_verdict(Application& application);
 Node agreement_chart(Application& application);
 
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);
 
-/// "f16: what is written underflows to 0 at …": what became of a number on its way through an arithmetic.
+/// "f16: what is written underflows to 0 at …": how a number was lost in an arithmetic.
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost);
 
 }  // namespace palimpsest

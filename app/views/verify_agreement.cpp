@@ -3,8 +3,8 @@
 #include "app/words/forms.h"
 #include "app/words/stories.h"
 
-// The centre while no fault is injected: how far every form and precision is from the reference; and a
-// fragile form, which is right on paper.
+// The centre while no fault is injected: how much every form and precision differs from the reference; and a
+// fragile form, which is correct in exact arithmetic.
 
 namespace palimpsest {
 
@@ -14,7 +14,7 @@ namespace {
 struct AgreementRow {
   std::string words;
   Known<Seen> seen;
-  double allowed = 0;  // 0: nothing is promised
+  double allowed = 0;  // the tolerance; 0: none
 };
 
 std::vector<AgreementRow> rows_of(Application& application) {
@@ -30,7 +30,7 @@ std::vector<AgreementRow> rows_of(Application& application) {
   }
   key.form = proof_form(application);
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16}) {
-    if (arithmetic != Arithmetic::f32 && !application.shows_all()) break;  // f32 tells how little f64 is
+    if (arithmetic != Arithmetic::f32 && !application.shows_all()) break;  // f32 alone, for comparison
     key.arithmetic = arithmetic;
     rows.push_back({fmt::format("{} {}", name(key.form), name(arithmetic)),
                     application.session.questions().ask(key, Urgency::later)});
@@ -38,7 +38,7 @@ std::vector<AgreementRow> rows_of(Application& application) {
   return rows;
 }
 
-/// What the forms come to; in a story as a headline.
+/// The result of the comparison; in a story as a headline.
 std::string verdict(const std::vector<AgreementRow>& rows, const Computation& computed, bool is_story) {
   double worst = 0;
   double allowed = 0;
@@ -64,8 +64,7 @@ Node said(const std::string& words, style::Text letters = style::Text::body) {
   return scene::text(words, letters, style::colours().dim).named("said");
 }
 
-/// All that there is to say of a row: what is measured, where it differs most, what is lost on the way and
-/// why.
+/// Everything about a row: what is measured, where it differs most, and which digits are lost and why.
 std::string row_words(const Application& application, const AgreementRow& row,
                       const Known<std::vector<DigitsLost>>& digits) {
   constexpr std::size_t most_lost = 4;
@@ -93,8 +92,8 @@ std::string row_words(const Application& application, const AgreementRow& row,
 
 constexpr double most_shown = 10;
 
-/// The differences of a row, ascending, of those that would lie over each other one; the largest is that of
-/// all arrays. Kept while the row is the same.
+/// The differences of a row, ascending, one for all that would overlap; the largest is that of all arrays.
+/// Kept while the row is the same.
 const std::vector<double>& shown_points(const AgreementRow& row) {
   struct Kept {
     std::weak_ptr<const Seen> of;
@@ -105,7 +104,7 @@ const std::vector<double>& shown_points(const AgreementRow& row) {
   constexpr double per_decade = 20;
   std::map<double, double> by_place;
   const auto add = [&](double error) {
-    const double shown = error < most_shown ? std::max(error, exact) : most_shown;  // what is no number too
+    const double shown = error < most_shown ? std::max(error, exact) : most_shown;  // NaN becomes most_shown
     double& there = by_place[std::floor(per_decade * std::log10(shown))];
     there = std::max(there, shown);
   };
@@ -116,7 +115,7 @@ const std::vector<double>& shown_points(const AgreementRow& row) {
   return kept.points;
 }
 
-/// How far every form and arithmetic is from the reference at every token: a row each, a point for a token.
+/// The differences of every form and arithmetic from the reference: a row each, a point for a token.
 Plot agreement_plot(const Application& application, const std::vector<AgreementRow>& rows,
                     const Known<std::vector<DigitsLost>>& digits) {
   const style::Palette& c = style::colours();
@@ -164,7 +163,7 @@ Plot agreement_plot(const Application& application, const std::vector<AgreementR
   return plot;
 }
 
-/// What a number was lost of, as a person calls it: "the memory after", "the gate alpha as it comes in".
+/// A readable name of the tensor of a lost number: "the memory after", "the gate alpha as it comes in".
 std::string lost_tensor_words(const Computation& computed, const Seen& seen, const LostNumber& lost) {
   if (!lost.title.empty()) {
     const std::string title = with_small_letter(lost.title);

@@ -4,18 +4,18 @@ namespace palimpsest {
 
 namespace {
 
-/// How a row of the list looks.
+/// The content and look of a list row.
 struct ListRow {
   std::string label = {};
   std::string number = {};
   std::string sentence = {};  // below it while it is chosen
   bool is_chosen = false;
   bool is_dim = false;
-  scene::Ink colour = 0;         // of what is chosen
-  scene::Ink number_colour = 0;  // 0: that of the words
+  scene::Ink colour = 0;         // of a chosen row
+  scene::Ink number_colour = 0;  // 0: that of the label
 };
 
-/// A row that can be pressed: a dot, its words, a number. What is chosen has a frame and its sentence.
+/// A row that can be pressed: a dot, its label, a number. A chosen row has a frame and its sentence.
 Node list_row(const ListRow& row, std::function<void()> press) {
   const style::Palette& c = style::colours();
   const scene::Ink words = row.is_chosen ? c.text : row.is_dim ? c.faint : c.dim;
@@ -51,7 +51,7 @@ struct Listed {
   bool is_noticed() const { return known() && !lacks() && known()->noticed(); }
 };
 
-/// Where it is off by how much; the badge tells the largest of these.
+/// How much each array differs; the badge shows the largest.
 std::string by_array(const FaultFigures& figures) {
   if (figures.errors.empty()) return {};
   const double outputs = std::ranges::max(figures.errors);
@@ -70,10 +70,10 @@ std::string number_of(const Listed& listed) {
   return figures.reason.empty() ? "…" : "?";
 }
 
-/// Long texts take seconds for every fault: there each is tried when it is chosen, unless all are asked for.
+/// In longer texts a fault takes seconds: each is tried when it is chosen, unless the user asks for all.
 constexpr Index most_tokens_tried = 1024;
 
-/// Whether all faults are tried unasked; else a way to ask for it.
+/// Whether all faults are tried; if not, adds a link to do so.
 bool tries_all(Nodes& all, Session& session) {
   const Index tokens = session.computed()->sequence.tokens;
   if (tokens <= most_tokens_tried || session.state().verify.tries_all) return true;
@@ -97,7 +97,7 @@ void add_faults(Nodes& all, Application& application) {
   const std::string chosen = application.session.state().verify.fault.id;
   const bool tries = tries_all(all, application.session);
   std::vector<Listed> listed;
-  // The newest wish is granted first.
+  // The newest request is answered first.
   for (const Fault& fault : faults() | std::views::reverse) {
     const FaultHere key{.of = without_fault(application.session.computed()), .form = form, .fault = fault.id};
     listed.push_back({&fault, {}});

@@ -3,34 +3,34 @@
 #include "app/views/verify.h"
 #include "app/words/forms.h"
 
-// How far forms and arithmetics are from the recurrence, word by word, as a plot over the words.
+// The difference of forms and arithmetics from the recurrence at every token, as a plot over the tokens.
 
 namespace palimpsest {
 
 namespace {
 
-/// A line over the words: how far something is from the recurrence at each.
+/// A line over the tokens: the difference of something from the recurrence at each.
 struct ProofCurve {
   std::string words;
-  std::string after = {};  // of its label: lines that coincide share one, with the words of each before this
+  std::string after = {};  // end of the label; lines that coincide share a label: `words` of each, then this
   std::shared_ptr<const std::vector<double>> errors = {};
   PlotLook look = {};
   bool is_wrong = false;
 };
 
-/// The lines that are wanted and there by now, and how many are still computed.
+/// The lines that are computed, and how many are still awaited.
 struct ProofLines {
   std::vector<ProofCurve> lines;
-  std::vector<std::shared_ptr<const Seen>> seen;  // through an arithmetic: what is lost there
+  std::vector<std::shared_ptr<const Seen>> seen;  // of arithmetics: the numbers lost there
   int awaited = 0;
 };
 
-constexpr int least_reach = 1;     // powers of ten: how high the chart goes at least,
-constexpr int most_reach = 15;     // and at most; what is larger, or no number, lies at its upper side
-constexpr double point_width = 2;  // pixels that a point of a line takes at least
+constexpr int least_reach = 1;     // least power of ten at the top of the chart
+constexpr int most_reach = 15;     // and the largest; larger numbers and NaN are drawn at the top
+constexpr double point_width = 2;  // least pixels for a point of a line
 constexpr float lane = 11;         // between rows of marks, in design pixels
-constexpr double together = 2;     // lines that differ by no more than this factor,
-constexpr Index seldom = 10;       // but at one of so many words, coincide
+constexpr double together = 2;     // lines coincide if they differ by at most this factor
+constexpr Index seldom = 10;       // except at one token of this many
 
 void add_line(ProofLines& all, const Known<Seen>& answer, ProofCurve line, Index tokens) {
   if (!answer.value || answer.stale) {
@@ -61,7 +61,7 @@ void add_forms(Application& application, ProofLines& all) {
   }
 }
 
-/// Where there is no choice between them the lines are of the forms.
+/// What the lines show; the forms if the user has no choice.
 ProofLens shown_lens(const Application& application) {
   return application.shows_all() ? application.session.state().verify.lens : ProofLens::forms;
 }
@@ -86,7 +86,7 @@ void add_precisions(Application& application, ProofLines& all) {
   }
 }
 
-/// Whether two lines would lie over each other.
+/// Whether two lines would overlap.
 bool coincide(const ProofCurve& one, const ProofCurve& other) {
   if (one.is_wrong || other.is_wrong || one.after != other.after) return false;
   Index apart = 0;
@@ -98,7 +98,7 @@ bool coincide(const ProofCurve& one, const ProofCurve& other) {
   return apart * seldom <= std::ssize(*one.errors);
 }
 
-/// They with one line, "chunkwise, two-pass f64", for those that coincide.
+/// The lines, with one line "chunkwise, two-pass f64" in place of those that coincide.
 std::vector<ProofCurve> joined(const std::vector<ProofCurve>& lines) {
   std::vector<ProofCurve> all;
   for (const ProofCurve& line : lines) {
@@ -112,7 +112,7 @@ std::vector<ProofCurve> joined(const std::vector<ProofCurve>& lines) {
   return all;
 }
 
-/// The power of ten, an odd one as all beside the chart, that all lines stay below.
+/// The power of ten that all lines stay below; odd, as are all powers on the axis.
 int reach_of(const std::vector<ProofCurve>& lines) {
   double most = 0;
   for (const ProofCurve& line : lines) {
@@ -125,7 +125,7 @@ int reach_of(const std::vector<ProofCurve>& lines) {
   return reach;
 }
 
-/// " (↑ to 1.2e+35)": how far a line goes beyond the chart; empty where it does not.
+/// " (↑ to 1.2e+35)": the maximum of a line that leaves the chart; empty if it does not.
 std::string beyond_words(const std::vector<double>& errors, double largest) {
   double most = 0;
   for (const double error : errors) {
@@ -135,7 +135,7 @@ std::string beyond_words(const std::vector<double>& errors, double largest) {
   return most > largest ? fmt::format(" (↑ to {})", plain_number(most)) : std::string();
 }
 
-/// The worst of every stretch of words that is wide enough to be seen, in the middle of it.
+/// The largest error of every stretch of tokens at least point_width wide, drawn in its middle.
 void add_points(PlotSeries& series, const std::vector<double>& errors, const WordPlaces& places,
                 double largest) {
   for (Index first = places.begin; first < places.end;) {
@@ -144,7 +144,7 @@ void add_points(PlotSeries& series, const std::vector<double>& errors, const Wor
     double worst = 0;
     for (Index t = first; t < end; ++t) {
       const double error = errors.at(static_cast<std::size_t>(t));
-      worst = std::max(worst, error < largest ? error : largest);  // what is no number too
+      worst = std::max(worst, error < largest ? error : largest);  // NaN becomes `largest`
     }
     series.x.push_back((places.left(first) + places.left(end)) / 2);
     series.y.push_back(std::max(worst, exact));
@@ -156,8 +156,7 @@ LostNumber::As mark_of(LostNumber::As as) {
   return as == LostNumber::As::not_a_number ? LostNumber::As::infinite : as;
 }
 
-/// The mark of a number that is lost: down where it underflows, up where it overflows, a lozenge where its
-/// digits cancel.
+/// The mark of a lost number: down for underflow, up for overflow, a lozenge for cancellation.
 PlotLook lost_look(LostNumber::As as) {
   const style::Palette& c = style::colours();
   if (as == LostNumber::As::cancelled) return {.colour = c.dim, .marker = PlotMarker::lozenge, .size = 4};
@@ -165,8 +164,7 @@ PlotLook lost_look(LostNumber::As as) {
                      : PlotLook{.colour = c.alarm, .marker = PlotMarker::up, .size = 3.5F};
 }
 
-/// Where numbers are lost in arithmetics: the first of every kind, on the exact line, a row for each
-/// arithmetic.
+/// Marks for the first lost number of every kind, at the line of difference 0, a row for each arithmetic.
 void add_lost(Plot& plot, const Application& application, const ProofLines& all, const WordPlaces& places) {
   float lower = 7;
   for (const auto& seen : all.seen) {
@@ -174,7 +172,7 @@ void add_lost(Plot& plot, const Application& application, const ProofLines& all,
       if (lost.as == LostNumber::As::made_of_lost || lost.token < places.begin || lost.token >= places.end)
         continue;
       const double x = places.middle(lost.token);
-      if (x < 0) continue;  // of a word that is cut
+      if (x < 0) continue;  // its token is cut at the left
       const std::string words = lost_words(application, *seen, lost);
       PlotMark* const last = plot.marks.empty() ? nullptr : &plot.marks.back();
       if (last && last->name == "lost" && last->x == x && last->shift.y == -lower) {
@@ -190,8 +188,8 @@ void add_lost(Plot& plot, const Application& application, const ProofLines& all,
   }
 }
 
-/// The first token at which an output differs by more than the tolerance; of outputs that do not, that of the
-/// first tensor that does.
+/// The token of the flag: where the first tensor differs on a device, else the first wrong output under the
+/// fault (if none, its first different tensor), else where the wrong line first exceeds `allowed`; -1: none.
 Index first_wrong(Application& application, const ProofLines& all, double allowed) {
   if (const auto wrong = ask_device_departure(application, proof_form(application));
       wrong.value && !wrong.stale && *wrong.value)
@@ -244,8 +242,8 @@ ProofLines proof_lines(Application& application) {
   return all;
 }
 
-/// They as a plot over the words, with what is lost and a flag at the first wrong word, whose pole goes on
-/// for `below` design pixels.
+/// A plot of the lines over the tokens, with marks of lost numbers and a flag at the first wrong token, whose
+/// pole goes on for `below` design pixels.
 Plot difference_plot(Application& application, const ProofLines& all, const WordPlaces& places, float below) {
   const style::Palette& c = style::colours();
   const Computation& computed = *application.session.computed();
@@ -286,7 +284,7 @@ constexpr float errors_height = 50;
 constexpr float least_chart = 120;
 constexpr float below_chart = 8;
 
-/// What the marks of lost numbers mean, as far as there are such.
+/// A legend of the marks of lost numbers that are drawn.
 Node marks_legend(const ProofLines& all) {
   Nodes marks;
   for (const LostNumber::As as :
@@ -332,7 +330,7 @@ Node headline_of(Application& application, const ProofLines& all) {
   return scene::row(std::move(row), Gap::wide).named("headline");
 }
 
-/// How far every line is off at a word.
+/// The difference of every line at a token.
 std::string values_words(const Computation& computed, const ProofLines& all, Index token) {
   std::string words = counted_token(computed, token);
   for (const ProofCurve& line : all.lines)
@@ -348,7 +346,7 @@ void draw_verify_floor(Application& application) {
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     const Computation& computed = *application.session.computed();
     ProofLines all = proof_lines(application);
-    // While other data come, what is shown may be of other words than the lines.
+    // While other data are opened, a line may belong to another text.
     std::erase_if(all.lines,
                   [&](const ProofCurve& line) { return line.errors->size() != computed.tokens.size(); });
     scene::show_at(headline_of(application, all), places.head);

@@ -1,7 +1,7 @@
 #include "app/views/verify.h"
 #include "app/words/forms.h"
 
-// Everything that can be checked: a cell for every rule, form, precision and device.
+// The grid of all checks: a cell for every rule, form, precision and device.
 
 namespace palimpsest {
 
@@ -17,7 +17,7 @@ const std::string& why_not_used(const Backend& backend) {
   return found->second;
 }
 
-/// The columns that are shown: of a device that cannot be used the first alone.
+/// The columns that are shown: only the first one of a device that cannot be used.
 std::vector<std::size_t> shown_columns() {
   std::vector<std::size_t> all;
   const std::vector<GridColumn>& columns = grid_columns();
@@ -114,7 +114,7 @@ Squares::Square square(const GridRow& row, std::size_t column) {
   return {kind, c.alarm, "differs"};
 }
 
-/// Columns as they are in all rows; none of them has a square yet.
+/// The columns that all rows share, without squares.
 Squares squares_of_columns() {
   Squares squares;
   const std::vector<GridColumn>& columns = grid_columns();
@@ -149,7 +149,7 @@ Node row_of_squares(Application& application, const Squares& columns, const Grid
   return Node{std::move(squares)}.filling(0.47F).named(row.variant->id);
 }
 
-/// A rule's name as far as it has room: without what it says more, "(scalar decay)", and without "attention".
+/// A rule's name; if it does not fit, without its note, "(scalar decay)", and without "attention".
 Node rule_name(const Variant& variant, bool is_present) {
   std::vector<std::string> names = {variant.label};
   for (const std::string_view more : {" (", " attention"})
@@ -187,8 +187,7 @@ Node grid(Application& application, const GridReports& known) {
   return scene::grid(2, std::move(cells), Gap::near, Gap::none).named("cells");
 }
 
-/// What one can do with the grid. Nothing here takes the place of another thing, so that a click that comes
-/// too late does no harm.
+/// The buttons of the grid. None takes the place of another, so that a late click does no harm.
 Node actions(Application& application) {
   CheckedGrid& checks = application.checks;
   const GridReports& found = checks.found();
@@ -217,7 +216,7 @@ Node actions(Application& application) {
   return scene::row(std::move(all), Gap::wide);
 }
 
-/// How far it is, and the way to end it; afterwards, in their place, what came of it.
+/// Progress and a link to cancel; afterwards, in their place, the result.
 Node state(CheckedGrid& checks) {
   const GridReports& found = checks.found();
   if (checks.runs())

@@ -6,8 +6,7 @@
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 
-// What every view begins with: the program whose state it shows, the nodes of a scene that it shows it with,
-// and the words for them.
+// What every view includes: the application, the nodes of a scene, and shared texts.
 
 namespace palimpsest {
 
@@ -17,12 +16,12 @@ using scene::Mark;
 using scene::Node;
 using scene::Nodes;
 
-/// Why a workspace has nothing to show; empty: it has. `without_tokens` ends what is said of a sequence that
-/// has none: ", so nobody reads".
+/// Why a workspace has nothing to show; empty if it has something. `without_tokens` ends the sentence about a
+/// sequence without tokens: ", so nobody reads".
 std::string nothing_to_show(const Application& application, const char* without_tokens);
 
-/// Where the answer to what was asked is waited for since a moment that is noticed: `words`, how far it is,
-/// and a way to give it up. Empty before that, or when it is there.
+/// If the answer to `asked` takes longer than `noticed_after`: `words`, the progress and a button to stop it.
+/// Empty before that, and when the answer is there.
 template <class Value, Question Key>
 Node awaiting(std::string_view words, const Known<Value>& answer, Questions& questions, const Key& asked) {
   constexpr double noticed_after = 0.3;  // seconds

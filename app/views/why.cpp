@@ -15,7 +15,7 @@ constexpr std::size_t most_lines = 8;
 constexpr std::size_t most_writers = 7;   // with a bar of their own
 constexpr std::size_t least_writers = 2;  // in very little room
 
-/// What is shown of one cell. Made anew only when another cell or another record is looked at.
+/// What is shown of one cell; rebuilt only for another cell or another record.
 struct ExplainedCell {
   std::optional<CellFocus> cell;
   std::weak_ptr<const Record> record;
@@ -26,14 +26,14 @@ struct ExplainedCell {
   std::string indices;
   std::string words;
   std::string symbol_words;
-  std::string origin;  // of what no operation makes
+  std::string origin;  // of a tensor that no operation makes
   double value = 0;
-  double dust = 0;  // up to which it is rounding
+  double dust = 0;  // numbers up to this size are rounding
   std::string problem;
-  std::optional<Explanation> explanation;  // nothing: the data give it
-  std::vector<CellPart> parts;             // that add up to it
-  bool is_inner_product = false;           // they are its products
-  std::optional<WrittenCell> written;      // what earlier words made of it, or what it is made from
+  std::optional<Explanation> explanation;  // nothing: the cell is an input
+  std::vector<CellPart> parts;             // that add up to the cell
+  bool is_inner_product = false;           // `parts` are its products
+  std::optional<WrittenCell> written;      // the number that earlier tokens wrote: the cell or its operand
 };
 
 /// Where a tensor that no operation makes comes from.
@@ -43,7 +43,7 @@ std::string origin(const Symbol& symbol, const std::string& tensor) {
   return "From the data: ";
 }
 
-/// Vectors of one token do not say which: in the recurrent form it is the one at the cursor.
+/// The token of a vector that does not name one: in the recurrent form it is the one at the cursor.
 std::string of_token(const Symbol& symbol, const Matrix<double>& values, const Sight& sight) {
   const bool is_vector = values.rows() == 1 || values.cols() == 1;
   if (sight.trace->form != Form::recurrent || !is_vector || symbol.role == Role::plain) return {};
@@ -51,7 +51,7 @@ std::string of_token(const Symbol& symbol, const Matrix<double>& values, const S
   return fmt::format(", token {} {}", token + 1, quoted_word(*sight.computation, token));
 }
 
-/// What adds up to the cell, and who wrote what it is made from, in the coordinates of the record.
+/// Fills the parts of the cell and the number that earlier tokens wrote, in the coordinates of the record.
 void fill_sum(ExplainedCell& answer, const Trace& trace, const Block& block, const Record& record,
               CellFocus cell) {
   const bool is_turned = answer.turned && turns(cell.tensor, trace.symbols, record);
@@ -88,7 +88,7 @@ void fill(ExplainedCell& answer, const Application& application) {
   answer.value = values(cell.row, cell.column);
   const Operation* const maker = maker_of(phase, cell.tensor);
   answer.dust = dust_of(maker ? maker->equation.expression : tensor(cell.tensor), record);
-  // What no operation of this step makes, the words before made: their writes are told apart as well.
+  // A tensor that no operation of this step makes comes from earlier tokens: their writes are listed, too.
   try {
     fill_sum(answer, trace, block, *sight.record, cell);
     if (maker) answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
@@ -117,15 +117,15 @@ const ExplainedCell& answer_for(const CellFocus& cell, const Application& applic
 /// One number as a bar beside others.
 struct BarLine {
   std::string words = {};
-  std::string index = {};  // of the word, small
-  std::string latex = {};  // in place of words that there are not, or that have no room
+  std::string index = {};  // of the token, small
+  std::string latex = {};  // shown if `words` are empty or do not fit
   scene::Ink colour = 0;   // of the words; 0: the text's
   double value = 0;
   bool is_sum = false;
   std::function<void()> pointed = nullptr;
 };
 
-/// The words beside a bar, or a symbol where there are none or they have no room.
+/// The text beside a bar, or a symbol if there is none or it does not fit.
 Node label_of(const BarLine& line) {
   Nodes words;
   const Fit fit = line.latex.empty() ? Fit::shorten : Fit::whole;
@@ -137,8 +137,8 @@ Node label_of(const BarLine& line) {
   return scene::first_that_fits({std::move(label), scene::formula(line.latex, 14)});
 }
 
-/// Bars on one scale, with zero where there is room on both sides; numbers on the right. What is not above
-/// `dust` is 0, faint, and has no bar.
+/// Bars on one scale with a common zero; numbers on the right. A number up to `dust` is shown as 0, faint,
+/// without a bar.
 Node bar_lines(const std::vector<BarLine>& lines, bool old, double dust) {
   const style::Palette& c = style::colours();
   double least = 0;
@@ -173,7 +173,7 @@ Node bar_lines(const std::vector<BarLine>& lines, bool old, double dust) {
   return scene::column(std::move(rows), Gap::hair);
 }
 
-/// Its word and its number; "token 42" where it has no word.
+/// Sets the token's label and number; "token 42" if it has no label.
 void name_token(BarLine& line, Index token, const std::vector<std::string>& labels) {
   line.words = visible_label(entry(labels, token));
   line.index = std::to_string(token + 1);
@@ -200,7 +200,7 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
   return lines;
 }
 
-/// A word's share.
+/// A token's share.
 BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& labels) {
   BarLine line{.value = writer.remaining};
   if (writer.token == initial_token) {
@@ -211,7 +211,7 @@ BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& l
   return line;
 }
 
-/// The word whose bar was under the pointer in the last frame.
+/// The token whose bar was under the pointer in the last frame.
 struct PointedWriter {
   std::optional<Index> token;
 };
@@ -243,7 +243,7 @@ Node headline(const ExplainedCell& answer) {
       .named("number");
 }
 
-/// The size of the largest share after the first `most`; less than any where there are no more.
+/// The magnitude of the largest share after the first `most`; negative if there are no more.
 double largest_beyond(const std::vector<WriterShare>& writers, std::size_t most) {
   if (writers.size() <= most) return -1;
   std::vector<double> sizes;
@@ -253,7 +253,7 @@ double largest_beyond(const std::vector<WriterShare>& writers, std::size_t most)
   return *beyond;
 }
 
-/// A writer whose parts that are not above `dust` are 0: they have no story.
+/// The writer with parts up to `dust` set to 0: they are rounding.
 WriterShare without_dust(WriterShare writer, double dust) {
   Share& share = writer.share;
   for (double* const part :
@@ -263,7 +263,7 @@ WriterShare without_dust(WriterShare writer, double dust) {
   return writer;
 }
 
-/// The strongest `most` of those who wrote a number, the rest together, their sum.
+/// The `most` tokens with the largest shares of a number, the rest together, and the sum.
 std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, const std::string& fate,
                                   const std::vector<std::string>& labels, double dust) {
   std::vector<BarLine> lines;
@@ -278,7 +278,7 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
     }
     BarLine line = writer_line(writer, labels);
     line.pointed = [token = writer.token] { context_local<PointedWriter>().token = token; };
-    // What is said below is about the bright one.
+    // The text below is about the bright line.
     if (!fate.empty() && fate != writer_fate(without_dust(writer, dust), labels))
       line.colour = style::colours().dim;
     lines.push_back(std::move(line));
@@ -290,16 +290,16 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
   return lines;
 }
 
-/// What is asked of a cell and of those who wrote it.
+/// A cell, and the question for the tokens that wrote it.
 struct AskedCell {
   const ExplainedCell& cell;
   bool is_held = false;  // by a click
   std::optional<WhoWrote> key = {};
   Known<WhoWroteIt> told = {};
-  std::optional<Index> pointed = {};  // the word whose bar the pointer was on
+  std::optional<Index> pointed = {};  // the token whose bar the pointer was on
 };
 
-/// Why those who wrote it cannot be told, or who they are and what became of what one of them wrote.
+/// The tokens that wrote the number and what became of the write of one of them, or why that is not known.
 void add_writers(Nodes& all, Application& application, const AskedCell& asked, std::size_t most,
                  bool is_low) {
   const WrittenCell& written = *asked.cell.written;
@@ -312,7 +312,7 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
     all.push_back(waiting);
     return;
   }
-  // Within a word, or a batch of them, a rule may have another memory than the one that it hands on.
+  // Within a token or a batch, a rule may use another memory than the one after it.
   const double shown = written.shown.value_or(told.value->value);
   if (!told.stale && std::abs(told.value->value - shown) > 1e-3 * std::max(1.0, std::abs(shown))) {
     all.push_back(scene::caption(
@@ -341,8 +341,8 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   all.push_back(waiting);
 }
 
-/// All that is said of a cell, with bars for so many words or products. In little room the symbols stand in
-/// the formula above the pictures alone, and the numbers beside the bars.
+/// Everything about a cell, with bars for at most `most` tokens or products. `is_low` omits the formulas with
+/// symbols and with numbers: the Stage shows the symbols, the bars show the numbers.
 Node explanation(Application& application, const AskedCell& asked, std::size_t most, bool is_low) {
   const ExplainedCell& answer = asked.cell;
   Nodes all = {headline(answer)};
@@ -367,7 +367,7 @@ Node explanation(Application& application, const AskedCell& asked, std::size_t m
   return scene::column(std::move(all), is_low ? Gap::small : Gap::near);
 }
 
-/// Everything in as much detail as has room.
+/// Everything about a cell, in as much detail as fits.
 Node explained(Application& application, const CellFocus& cell) {
   const ExplainedCell& answer = answer_for(cell, application);
   if (!answer.problem.empty()) return scene::paragraph(answer.problem);
@@ -377,7 +377,7 @@ Node explained(Application& application, const CellFocus& cell) {
     asked.key = WhoWrote{application.session.sight().computation, answer.written->number, most_writers};
     asked.told = application.session.questions().ask(*asked.key);
   }
-  // So many writers, then once more with everything else in less room.
+  // Fewer and fewer writers, then the same with everything else in less room.
   constexpr std::size_t roomy = most_writers - least_writers - 1;
   constexpr std::size_t low = most_writers - least_writers + 1;
   return scene::first_that_fits(roomy + low, [&application, asked](std::size_t wish) {
@@ -386,7 +386,7 @@ Node explained(Application& application, const CellFocus& cell) {
   });
 }
 
-/// Which cell is explained while nobody points at one, in as many words as have room.
+/// Which cell is explained while the pointer is on none, as text that fits.
 Node origin_of_focus(const Application& application) {
   if (!application.focus_is_usual()) return scene::column({});
   const auto focus = application.focus();

@@ -9,9 +9,9 @@ namespace palimpsest {
 
 namespace {
 
-/// The norm of what an operation makes; 0 where it is rounding alone.
+/// The norm of an operation's result; 0 if it is only rounding.
 double told_norm(const Operation& operation, const Record& record) {
-  constexpr double suspicious = 1e-6;  // operands are not looked through for anything larger
+  constexpr double suspicious = 1e-6;  // only smaller results are compared with their operands
   const Matrix<double>& made = record.at(operation.equation.result);
   const double size = norm(Weights<double>{made});
   const bool is_rounding =
@@ -23,7 +23,7 @@ using Kind = Expression::Kind;
 
 constexpr double rounding = 1e-6;  // of the sum of the terms, in f64
 
-/// What is added up, in the order of the index that the sum runs over.
+/// The terms of a sum, in the order of the index that it runs over.
 struct Terms {
   std::vector<double> values = {};
   std::optional<Index> first_token = {};  // where the sum runs over tokens
@@ -39,7 +39,7 @@ class Finder {
     if (e.kind() == Kind::transpose) return find(arguments[0], column, row);
     if (e.kind() == Kind::hadamard) return find_hadamard(e, row, column);
     if (e.kind() == Kind::product) return find_product(e, row, column);
-    // What a mask leaves is the cell of the matrix.
+    // A cell that a mask keeps equals that of the matrix.
     if (e.kind() == Kind::named || is_mask(e)) return find(arguments[0], row, column);
     if (e.kind() != Kind::function) return {};
     if (e.name() == "row_sum") return row_terms(arguments[0], row);
@@ -82,7 +82,7 @@ class Finder {
     return terms;
   }
 
-  /// The logarithms of all gates after a key up to a query; of the others nothing is added.
+  /// The logarithms of the gates after a key up to a query; 0 for the others.
   Terms gate_terms(const Expression& e, Index row, Index column) const {
     const Expression& gates = e.arguments()[0];
     const Matrix<double> logarithms = evaluate(gates, record_);
@@ -97,7 +97,7 @@ class Finder {
     return terms;
   }
 
-  /// The token of the first of as many terms as there are keys kept.
+  /// The token of the first term if there are as many terms as keys in the cache.
   std::optional<Index> first_kept(Index terms) const {
     constexpr const char* kept = "K_cache";
     if (!record_.contains(kept) || record_.at(kept).rows() != terms) return std::nullopt;
@@ -126,7 +126,7 @@ class Finder {
             first_token(x, y)};
   }
 
-  /// The token of the first term, where a factor says that its rows or columns are tokens.
+  /// The token of the first term, if the rows or columns of a factor are tokens.
   std::optional<Index> first_token(const Expression& x, const Expression& y) const {
     const bool is_turned = x.kind() == Kind::transpose;
     const Expression& left = is_turned ? x.arguments()[0] : x;
@@ -180,7 +180,7 @@ std::vector<CellPart> inner_terms(const Trace& trace, const Block& block, const 
   const Terms terms = Finder(trace, block, record).find(maker->equation.expression, cell.row, cell.column);
   const double shown = record.at(cell.tensor)(cell.row, cell.column);
   const double sum = std::accumulate(terms.values.begin(), terms.values.end(), 0.0);
-  // A mask takes the cell away, and with it what would add up to it.
+  // A masked cell is no sum of these terms.
   if (!(std::abs(sum - shown) <= rounding * std::max(1.0, std::abs(shown)))) return {};
   std::vector<CellPart> parts;
   for (std::size_t i = 0; i < terms.values.size(); ++i) {

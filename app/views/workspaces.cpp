@@ -3,8 +3,8 @@
 
 namespace palimpsest {
 
-// What panels show and what lies over the window, each in a file of its own: nobody else calls them. In a low
-// window the knob takes the column of the lines of a chunk, which stand on the Stage, too.
+// The contents of panels and overlays, each in a file of its own, called only here. In a low window the chunk
+// size takes the column of a chunk's lines, as the Stage shows these, too.
 void draw_data(Application&), draw_equation(Application&), draw_stage(Application&);
 void draw_answers(Application&), draw_forms(Application&), draw_why(Application&);
 void draw_timeline(Application&);

@@ -10,9 +10,9 @@ namespace palimpsest {
 namespace {
 
 constexpr float usual_dash = 5;
-constexpr double rounding = 1e-12;  // of the larger number: thousands of its last digits
+constexpr double rounding = 1e-12;  // relative to the larger number: thousands of units in the last place
 
-/// Between which parts of a line, from 0 to 1, it lies in what `list` clips to: both 0 where it does not.
+/// The part of a line inside the clip rectangle of `list`, from 0 to 1; both 0 if it is outside.
 struct SeenPart {
   float first = 0;
   float last = 1;
@@ -40,7 +40,7 @@ SeenPart seen_part(const ImDrawList* list, ImVec2 from, ImVec2 to, float width) 
 }  // namespace
 
 bool is_flat(double from, double to) {
-  const double smallest = std::numeric_limits<double>::min() / rounding;  // less has lost its digits
+  const double smallest = std::numeric_limits<double>::min() / rounding;  // smaller numbers lose digits
   return !(to - from > std::max({rounding * std::abs(from), rounding * std::abs(to), smallest})) ||
          !std::isfinite(to - from);
 }
@@ -74,7 +74,7 @@ double round_above(double range) {
 std::string axis_number(double value, double distance) {
   const double size = std::max(std::abs(value), distance);
   if (value != 0 && (size >= 1e5 || distance < 1e-4)) {
-    // As many digits as tell it from the next one.
+    // As many digits as distinguish it from the next one.
     const int digits = static_cast<int>(std::ceil(std::log10(size / distance) - 1e-9)) + 1;
     return plain_number(value, std::clamp(digits, 2, 6));
   }
@@ -93,7 +93,7 @@ void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour) {
   list->PopClipRect();
 }
 
-// Where it turns back, one line ends and another begins: Dear ImGui would draw the joint too thin to be seen.
+// Split at sharp turns, where Dear ImGui would draw the joint too thin to be visible.
 void solid_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width) {
   constexpr float sharpest = -0.8F;  // the cosine of a turn that it can draw
   std::size_t first = 0;
@@ -110,7 +110,7 @@ void solid_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour,
 }
 
 void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash) {
-  float before = 0;  // how long the line is before this piece
+  float before = 0;  // length of the line before this piece
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
     const ImVec2 from = points[i];
     const ImVec2 to = points[i + 1];
@@ -120,7 +120,7 @@ void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour
       const float part = std::clamp(at - before, 0.0F, length) / length;
       return from + (to - from) * part;
     };
-    // Of a piece that leads far away only the dashes that are seen.
+    // Only the visible dashes of a piece.
     for (float at = std::floor((before + seen.first * length) / (2 * dash)) * 2 * dash;
          at < before + seen.last * length; at += 2 * dash) {
       if (at + dash > before) list->AddLine(point(at), point(at + dash), colour, width);

@@ -6,29 +6,30 @@
 
 namespace palimpsest {
 
-/// Whether the numbers between two differ by rounding only, so that a scale would show nothing else; so too
-/// where a side is no number.
+/// Whether two numbers differ by rounding only, so that a scale between them would show nothing else; also
+/// true if one is not finite.
 bool is_flat(double from, double to);
 
 /// Round numbers between two, at most about `count`; none where is_flat().
 std::vector<double> round_numbers(double from, double to, int count);
 
-/// The next of 1, 2, 5, 10, ... times a power of ten that is not below `range`; 1 where that is no scale.
+/// The least of 1, 2, 5 times a power of ten that is not below `range`; 1 if `range` is not a finite number >
+/// 0.
 double round_above(double range);
 
 /// A number beside an axis, with as many digits as the distance to its neighbour needs.
 std::string axis_number(double value, double distance);
 
-/// Lines that rise to the right, over what is not there.
+/// Slanted lines that mark something as absent.
 void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour);
 
 /// A line through points.
 void solid_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width);
 
-/// A line through points in dashes of a length (pixels) along it, made only where they are seen.
+/// A dashed line through points, `dash` screen pixels long each; only the visible dashes are drawn.
 void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash);
 
-/// A straight one, in the usual dashes.
+/// A straight line with the usual dashes.
 void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width);
 
 }  // namespace palimpsest

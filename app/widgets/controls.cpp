@@ -36,7 +36,7 @@ Press press(const char* label, ImVec2 size, float rounding, ImRect& box) {
   return result;
 }
 
-/// `is_lit`: the pointer is on it.
+/// The colour of a button's text; `is_lit`: the pointer is on it.
 ImU32 ink_of(const ButtonLook& look, bool is_lit, bool is_disabled) {
   const Palette& c = colours();
   const bool is_pill = look.shape == ButtonShape::pill;
@@ -61,7 +61,7 @@ void draw_outline(const ImRect& box, const ButtonLook& look, bool is_lit) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool is_pill = look.shape == ButtonShape::pill;
   const float rounding = is_pill ? box.GetHeight() / 2 : px(segment_rounding);
-  // Its own colour stands on less of the edge's than the text's can.
+  // A coloured text needs more contrast, so its background has less of the edge's colour.
   const ImU32 lit = is_pill ? mix(c.panel, c.edge, look.colour != 0 ? 0.25F : 0.5F) : c.lit_ground();
   if (look.chosen || is_lit)
     list->AddRectFilled(box.Min, box.Max,
@@ -249,7 +249,7 @@ bool icon_button(const char* label, Icon icon, float design_size) {
 
 void FilterBox::take_early_words() {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.KeyCtrl && !io.KeyAlt) return;  // a command, no words
+  if (io.KeyCtrl && !io.KeyAlt) return;  // a command, no text
   constexpr ImWchar first_letter = 32;
   constexpr ImWchar erasing = 127;
   for (const ImWchar letter : io.InputQueueCharacters) {
@@ -265,14 +265,14 @@ bool FilterBox::draw(const char* hint, float width, bool takes_keyboard) {
     if (data->EventFlag == ImGuiInputTextFlags_CallbackHistory)
       box.moved += data->EventKey == ImGuiKey_DownArrow ? 1 : -1;
     else if (std::exchange(box.took_words_, false))
-      data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;  // it goes on there
+      data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;  // go on at the end
     return 0;
   };
   moved = 0;
   const bool appears = ImGui::IsWindowAppearing();
   const bool waits = !appears && !is_active_ && !ImGui::IsAnyItemActive();
   const std::size_t before = typed.size();
-  // The letter of the key that opened the window comes in the frame in which that appears.
+  // The letter of the key that opened the window arrives in the frame in which the window appears.
   if (waits) take_early_words();
   const bool took_words = typed.size() != before;
   ImGui::SetNextItemWidth(width);

@@ -2,8 +2,7 @@
 
 #include "app/widgets/style.h"
 
-/// The small pieces that all panels are made of. Labels are also their identities ("##" works as in Dear
-/// ImGui).
+/// The controls of all panels. Labels are also their identities ("##" works as in Dear ImGui).
 
 namespace palimpsest::style {
 
@@ -17,27 +16,26 @@ void end_panel();
 /// Ends a child window of which more may be seen by scrolling: lines that its edges cut fade there.
 void end_scrolling();
 
-/// A turning arc around `middle`: something is under way.
+/// A turning arc around `middle`: something is being computed.
 void spinner(ImVec2 middle, ImU32 colour);
 
-/// How words that can be pressed look: in a rounded outline, filled when chosen; one of several in a common
-/// outline; without one, bright and underlined when chosen; small; small and underlined, where nothing else
-/// looks like a button.
+/// The look of a button: a rounded outline, filled when chosen; one of several in a common outline; without
+/// outline, bright and underlined when chosen; small text; small underlined text.
 enum class ButtonShape : std::uint8_t { pill, segment, tab, word, link };
 
 struct ButtonLook {
   ButtonShape shape = ButtonShape::pill;
   bool chosen = false;
-  ImU32 colour = 0;   // of words and outline; 0: as usual
-  float width = 0;    // screen pixels; 0: as the words need
+  ImU32 colour = 0;   // of text and outline; 0: as usual
+  float width = 0;    // screen pixels; 0: as the text needs
   bool first = true;  // of a row of segments
   bool last = true;
 };
 
-/// Words that can be pressed; true when they are.
+/// A button with text; true when pressed.
 bool button(const char* label, const ButtonLook& look = {});
 
-/// How much room there is beside the words of a button, and how high it is, in design pixels.
+/// The room beside the text of a button, and its height, in design pixels.
 struct ButtonSize {
   Text text;
   float padding;
@@ -49,7 +47,7 @@ ButtonSize button_size(ButtonShape shape);
 struct SliderLook {
   double minimum = 0;
   double maximum = 0;
-  double reset = 0;             // what a double click goes back to
+  double reset = 0;             // set by a double click
   const char* format = "%.2f";  // as for printf
   Role role = Role::plain;
   bool logarithmic = false;  // needs a positive minimum
@@ -68,17 +66,17 @@ struct DrawnSlider {
   ImGuiID id = 0;
 };
 
-/// Those of the last whole frame of the current Dear ImGui context, in their order.
+/// The sliders of the last complete frame of the current Dear ImGui context, in order.
 std::vector<DrawnSlider> drawn_sliders();
 
-/// Brings a slider into sight when it is drawn next, its number ready to be typed over.
+/// Scrolls a slider into view when it is drawn next, and lets the user type its number.
 void seek_slider(ImGuiID id);
 
 }  // namespace palimpsest::style
 
 namespace palimpsest {
 
-/// The few pictures on buttons, drawn from lines on whole pixels so that they are sharp at any scale.
+/// The icons on buttons, drawn from lines on whole pixels so that they are sharp at any scale.
 enum class Icon {
   to_start,
   back,
@@ -93,23 +91,23 @@ enum class Icon {
   close
 };
 
-/// A button with a picture; `label` is its identity and not drawn. True when pressed. Give it a tooltip: no
-/// icon speaks for itself.
+/// A button with an icon; `label` is its identity and not drawn. True when pressed. Give it a tooltip.
 bool icon_button(const char* label, Icon icon, float design_size = 28);
 
-/// A line above a long list: what is typed leaves those rows whose words begin so. It has the keyboard
-/// when its window appears: what is typed before Dear ImGui has given it over, frames later, is not lost.
+/// An input field above a long list, which filters its rows. It takes the keyboard when its window appears;
+/// letters typed before Dear ImGui gives it the keyboard, some frames later, are not lost.
 struct FilterBox {
   std::string typed;
-  int moved = 0;         // by how many rows the arrow keys went in this frame
+  int moved = 0;         // rows that the arrow keys moved by in this frame
   bool changed = false;  // whether something was typed in this frame
   bool was_entered = false;
 
-  /// Draws it; true on Enter. `hint` says what is looked for; `takes_keyboard`: also where nothing has it.
+  /// Draws it, `width` screen pixels wide; true on Enter. `takes_keyboard`: also whenever no item has the
+  /// keyboard.
   bool draw(const char* hint, float width, bool takes_keyboard = false);
 
  private:
-  /// Takes what was typed in this frame while the line does not have the keyboard yet.
+  /// Takes what was typed in this frame while the field does not have the keyboard yet.
   void take_early_words();
 
   bool is_active_ = false;  // it had the keyboard in the last frame

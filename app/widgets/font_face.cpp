@@ -13,7 +13,7 @@ struct Library {
   Library() {
     if (FT_Init_FreeType(&library) != 0) throw Error("FreeType, which draws letters, does not start");
   }
-  ~Library() { FT_Done_FreeType(library); }  // and its faces
+  ~Library() { FT_Done_FreeType(library); }  // frees the faces, too
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
@@ -26,8 +26,8 @@ Library& instance() {
   return only;
 }
 
-/// Whether the plain letters, digits and signs that the face has can be read and show something: a file that
-/// was cut short opens, and what it lacks is taken for blank.
+/// Whether the face's ASCII glyphs load and are not blank: a truncated file opens, but its missing glyphs are
+/// blank.
 bool has_its_letters(FT_Face face) {
   for (FT_ULong letter = '!'; letter <= '~'; ++letter) {
     const FT_UInt glyph = FT_Get_Char_Index(face, letter);

@@ -8,11 +8,11 @@
 
 namespace palimpsest {
 
-/// FreeType: one per process, which ends with it and closes the faces.
+/// FreeType: one per process; it is freed with its faces when the process ends.
 FT_Library freetype();
 
-/// The face of a font file, one per file however often it is asked for: each maps the file into memory.
-/// Throws an Error when the file cannot be opened or is no font.
+/// The face of a font file, shared by all callers, as each face maps its file into memory. Throws an Error
+/// when the file cannot be opened or is no font.
 FT_Face font_face(const std::string& file);
 
 /// The file that a face was opened from, as FreeType has mapped it; stays until the process ends.

@@ -15,7 +15,7 @@ namespace palimpsest {
 
 namespace {
 
-// A formula at a size in pixels of the picture; what is looked for is only a view of the text.
+// A formula at a size in pixels of the picture.
 using LayoutKey = std::tuple<std::string, float>;
 using PictureKey = std::tuple<std::string, float, ImU32>;
 using SoughtLayout = std::tuple<std::string_view, float>;
@@ -24,7 +24,7 @@ using SoughtPicture = std::tuple<std::string_view, float, ImU32>;
 struct KeptFormula {
   bool known = false;
   std::unique_ptr<const LaidOutFormula> formula;  // null: it cannot be read
-  std::optional<std::vector<FormulaMark>> marks;  // once somebody has pointed at it
+  std::optional<std::vector<FormulaMark>> marks;  // computed when the pointer is first on it
 };
 
 struct Picture {
@@ -38,7 +38,7 @@ struct Formulas {
   FrameCache<PictureKey, Picture> pictures;
 };
 
-// What the pointer is on, and in which frame.
+// The symbol under the pointer, and in which frame.
 struct Pointed {
   int frame = -1;
   PointedSymbol symbol;
@@ -51,7 +51,7 @@ KeptFormula lay_out(const std::string& latex, float pixels) {
   try {
     result.formula = std::make_unique<const LaidOutFormula>(latex, pixels);
   } catch (const Error&) {
-    throw;  // the font's fault: no other formula will be drawn either
+    throw;  // a problem of the font: no other formula can be drawn either
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& problem) {
@@ -80,7 +80,7 @@ const Picture& picture(const LaidOutFormula& formula, const std::string& latex, 
   return result;
 }
 
-// What stands in for LaTeX that cannot be read.
+// The font for the source of LaTeX that cannot be parsed.
 ImFont* source_font() { return style::font(style::Text::number); }
 
 FormulaSize source_size(const std::string& latex, float size_px) {
@@ -95,10 +95,10 @@ FormulaSize size_of(const FormulaExtent& extent) {
           .baseline = ascent / density()};
 }
 
-// Smaller letters are a stain. Where a panel has no room at all, the size asked for may be negative.
+// Smaller letters would be a blot. Without any room in a panel, the requested size may be negative.
 constexpr float smallest_letters = 2;  // pixels of the picture
 
-constexpr float readable = 32;  // pixels, where only the symbols matter
+constexpr float readable = 32;  // pixels, if only the symbols matter
 
 bool is_drawn(float size_px) { return size_px * density() >= smallest_letters; }
 
@@ -140,8 +140,8 @@ bool is_space(std::string_view symbol) { return is_among(symbol, {" ", "\\quad",
 
 bool is_sign(std::string_view symbol) { return is_among(symbol, {"=", "+", "-", "\\leftarrow", "\\odot"}); }
 
-/// The places at which a line may begin: signs that have something before them, and what follows a wide
-/// space. `inside_brackets`: those between brackets of one size as well.
+/// The places at which a line may begin: signs with something before them, and after a wide space.
+/// `inside_brackets`: also those between brackets of fixed size.
 std::vector<std::size_t> places(std::string_view latex, bool inside_brackets) {
   std::vector<std::size_t> found;
   int depth = 0;
@@ -158,7 +158,7 @@ std::vector<std::size_t> places(std::string_view latex, bool inside_brackets) {
     if (depth == 0 && is_among(symbol, {"\\quad", "\\qquad"}) && i + symbol.size() < latex.size())
       found.push_back(i + symbol.size());
     if (!is_space(symbol)) is_after_sign = is_sign(symbol) || symbol == "(" || symbol == "[";
-    // \left and \right stand with their bracket.
+    // \left and \right include their bracket.
     const bool is_sized = symbol == "\\left" || symbol == "\\right";
     i += symbol.size() + (is_sized && i + symbol.size() < latex.size()
                               ? next_symbol(latex.substr(i + symbol.size())).size()
@@ -179,7 +179,7 @@ std::vector<std::string> filled(const std::string& latex, const std::vector<std:
     const float room = width - (lines.empty() ? 0 : indent);
     if (!line.empty() && measure_formula(line + piece, size_px).width > room) {
       lines.push_back(line);
-      line = "{}";  // a sign at its beginning has room on both sides
+      line = "{}";  // gives a sign at the beginning space on both sides
     }
     line += piece;
   }
@@ -238,7 +238,7 @@ FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& l
   const FormulaSize size = size_of(found.formula->extent());
   const Picture& shown = picture(*found.formula, latex, size_px * density(), colour);
   const float margin = FormulaExtent::margin / density();
-  // Pixel on pixel, so that it stays sharp.
+  // Aligned to whole pixels, so that it stays sharp.
   const ImVec2 from(whole(position.x) - margin, whole(position.y) - size.baseline - margin);
   list->AddImage(static_cast<ImTextureID>(shown.texture.name()), from,
                  {from.x + shown.size.x / density(), from.y + shown.size.y / density()});

@@ -15,17 +15,17 @@ struct FormulaSize {
 };
 
 /// The extent of a formula whose letters are `size_px` screen pixels high (style::px). LaTeX that cannot be
-/// read is measured as the text it will be drawn as, and letters too small to be drawn (or of a negative
-/// size, where there is no room) take no room. Throws an Error only when the formula font cannot be used.
+/// parsed is measured as its source, as it is drawn. Letters too small to be drawn, or of a negative size,
+/// take no room. Throws an Error only when the formula font cannot be used.
 FormulaSize measure_formula(const std::string& latex, float size_px);
 
-/// Draws a formula with its left end at `position.x` and its baseline at `position.y`, in `colour` where the
-/// LaTeX does not say another with \fgcolor{#rrggbb}{…}. LaTeX that cannot be read is drawn as its source,
-/// and reported on standard error when it comes into sight. Throws an Error when the font cannot be used.
+/// Draws a formula with its left end at `position.x` and its baseline at `position.y`, in `colour` unless the
+/// LaTeX sets another with \fgcolor{#rrggbb}{…}. LaTeX that cannot be parsed is drawn as its source, and
+/// reported on standard error when it becomes visible. Throws an Error when the font cannot be used.
 FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
                          ImU32 colour);
 
-/// A symbol under the pointer, as FormulaMark tells symbols apart.
+/// A symbol under the pointer, as in FormulaMark.
 struct PointedSymbol {
   std::string letter;
   std::string symbol;
@@ -36,10 +36,10 @@ struct PointedSymbol {
 /// The symbol of a formula that the pointer was on when formulas were drawn in this frame; null for none.
 const PointedSymbol* pointed_symbol();
 
-/// The first symbol of a formula; without letters where it has none or cannot be read.
+/// The first symbol of a formula; empty if it has none or cannot be parsed.
 PointedSymbol first_symbol(const std::string& latex);
 
-/// Where symbols stand in a formula: every place of a letter of `symbols` (LaTeX too), in screen pixels from
+/// The places of symbols in a formula: every place of a letter of `symbols` (LaTeX), in screen pixels from
 /// the upper left corner of its extent.
 struct SymbolPlace {
   ImVec2 from;
@@ -48,19 +48,19 @@ struct SymbolPlace {
 std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
                                        const std::vector<std::string>& symbols);
 
-/// How many formulas are measured for the next frames, each at its size.
+/// How many measured formulas are cached, each at its size.
 int cached_layouts();
 
-/// How many formulas hold a texture now.
+/// How many formulas have a texture now.
 int cached_formulas();
 
-/// A formula cut before its signs of relation, plus and minus into lines that are no wider than `width` with
-/// letters of `size_px` screen pixels, all but the first of them `indent` less: as few as it takes. What no
-/// sign parts stays whole, however wide.
+/// A formula broken before relations, plus and minus into as few lines as possible, at most `width` screen
+/// pixels wide with letters of `size_px` screen pixels; all but the first are `indent` narrower. A piece
+/// without such signs stays whole, however wide.
 std::vector<std::string> formula_lines(const std::string& latex, float size_px, float width,
                                        float indent = 0);
 
-/// `latex` with all brackets of one size: a line may end between two of them.
+/// `latex` with brackets of fixed size: lines may break between them.
 std::string with_plain_brackets(std::string latex);
 
 }  // namespace palimpsest

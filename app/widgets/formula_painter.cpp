@@ -38,7 +38,7 @@ class FormulaFont : public microtex::Font {
   FT_Face face_;
 };
 
-// Where filled shapes end up: colours over each other by their coverage.
+// The picture that shapes are filled into: colours are blended by their coverage.
 class Paper {
  public:
   Paper(int width, int height) {
@@ -47,7 +47,7 @@ class Paper {
     picture_.rgba.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4);
   }
 
-  // Fills an outline in pixels with y upwards from the lower edge of the paper.
+  // Fills an outline; its pixels count upwards from the lower edge of the picture.
   void fill(FT_Outline& outline, microtex::color colour) {
     FT_BBox box;
     FT_Outline_Get_CBox(&outline, &box);
@@ -76,7 +76,7 @@ class Paper {
     }
   }
 
-  // Fills from one corner to the opposite one, with y downwards.
+  // Fills a rectangle between two opposite corners; y points downwards.
   void fill(microtex::Point from, microtex::Point to, microtex::color colour) {
     const FT_Pos top = FT_Pos{picture_.height} * 64 - fixed(from.y);
     const FT_Pos bottom = FT_Pos{picture_.height} * 64 - fixed(to.y);
@@ -119,21 +119,21 @@ class Paper {
   FormulaPicture picture_;
 };
 
-// From the left end of a contour of an outline to its right one.
+// The left and the right end of a contour of an outline.
 std::pair<FT_Pos, FT_Pos> width_of(std::span<const FT_Vector> contour) {
   const auto [left, right] = std::ranges::minmax(contour, {}, &FT_Vector::x);
   return {left.x, right.x};
 }
 
-// Whether it is an upright bar: no letter is so slender.
+// Whether a contour is an upright bar: no letter is so narrow.
 bool is_bar(std::span<const FT_Vector> contour) {
   const auto [left, right] = width_of(contour);
   const auto [bottom, top] = std::ranges::minmax(contour, {}, &FT_Vector::y);
   return right > left && top.y - bottom.y > 10 * (right - left);
 }
 
-// Moves the bars of a glyph that is made of nothing else, | and its kin, to whole pixels: of a fraction of
-// one they would be grey.
+// Aligns the bars of a glyph that only consists of bars, such as |, to whole pixels; otherwise they would be
+// grey.
 void sharpen_bars(FT_Outline& outline) {
   std::vector<std::span<FT_Vector>> contours;
   int first = 0;
@@ -153,8 +153,8 @@ void sharpen_bars(FT_Outline& outline) {
   }
 }
 
-// What MicroTeX draws with, as far as our formulas need it: letters and upright rectangles, moved and scaled
-// alike both ways. Nothing is rotated, reflected, dashed, rounded or drawn as a path.
+// The parts of MicroTeX's drawing interface that our formulas need: letters and upright rectangles, moved and
+// scaled uniformly. Nothing is rotated, reflected, dashed, rounded or drawn as a path.
 class FormulaPen : public microtex::Graphics2D {
  public:
   FormulaPen(float x, float y) : origin_(x, y) {}
@@ -198,10 +198,10 @@ class FormulaPen : public microtex::Graphics2D {
   void fillPath(microtex::i32) override {}
 
  protected:
-  // Where a point lies, in pixels with y downwards.
+  // A point in pixels, with y downwards.
   microtex::Point at(float x, float y) const { return {scale_ * x + origin_.x, scale_ * y + origin_.y}; }
 
-  // The outline of a glyph of the present font at its size; null where it has none.
+  // The outline of a glyph of the current font at its size; null if it has none.
   FT_Outline* outline_of(microtex::u16 glyph, FT_Int32 flags) const {
     if (!font_) return nullptr;
     FT_Face face = font_->face();
@@ -221,8 +221,8 @@ class FormulaPen : public microtex::Graphics2D {
   float font_size_ = 1;
 };
 
-// Letters keep their fraction of a pixel in x and sit on whole pixels in y, lightly hinted; rules and bars
-// are whole pixels: so a formula is as sharp as text.
+// Letters keep fractions of a pixel in x and are aligned to whole pixels in y, lightly hinted; rules and bars
+// are aligned to whole pixels. So a formula is as sharp as text.
 class Painter : public FormulaPen {
  public:
   Painter(Paper& paper, float x, float y) : FormulaPen(x, y), paper_(paper) {}
@@ -237,7 +237,7 @@ class Painter : public FormulaPen {
     paper_.fill(*outline, colour_);
   }
 
-  // Level or upright, from the left to the right or downwards.
+  // Horizontal from left to right, or vertical downwards.
   void drawLine(float x1, float y1, float x2, float y2) override {
     const float half = std::max(stroke_.lineWidth, 1 / scale_) / 2;
     const float across = y1 == y2 ? 0 : half;
@@ -256,7 +256,7 @@ class Painter : public FormulaPen {
   Paper& paper_;
 };
 
-// Collects where letters lie instead of painting them.
+// Collects the places of letters instead of painting them.
 class Marker : public FormulaPen {
  public:
   Marker() : FormulaPen(0, 0) {}
@@ -299,7 +299,7 @@ class Marker : public FormulaPen {
 
   struct Sign {
     unsigned glyph = 0;
-    FT_ULong character = 0;  // 0: one that no text has, such as a smaller form of a letter
+    FT_ULong character = 0;  // 0: not a character, such as a smaller variant of a letter
     float size = 0;
     float baseline = 0;
     float left = 0, top = 0, right = 0, bottom = 0;
@@ -330,7 +330,7 @@ class Marker : public FormulaPen {
     return (slanted || greek) && sign.size > 0.85F * largest_;
   }
 
-  // What stands over a letter, in its middle.
+  // Whether a sign is centred over a letter.
   static bool is_accent(const Sign& sign, const Sign& letter) {
     const float middle = (sign.left + sign.right) / 2;
     const bool over =
@@ -386,7 +386,7 @@ class Factory : public microtex::PlatformFactory {
   }
 };
 
-// Why MicroTeX does not start; empty if it does. It is one per process and is asked once.
+// Why MicroTeX does not start; empty if it does. It is started once per process.
 std::string start_microtex() {
   const std::string metrics = asset("fonts/latex/latinmodern-math.clm1").string();
   const std::string letters = asset("fonts/latex/latinmodern-math.otf").string();
@@ -413,8 +413,8 @@ bool touches_a_sign(std::string_view latex, std::size_t i) {
                      [&](std::string_view sign) { return rest.starts_with(sign); });
 }
 
-// What MicroTeX does not do by itself: it leaves out italic corrections, so that slanted capitals touch the
-// sign that follows (they get a thin space), and takes \| for a single bar.
+// Works around MicroTeX: it omits italic corrections, so that slanted capitals touch the next sign (they get
+// a thin space), and draws \| as a single bar.
 std::string mended(std::string_view latex) {
   constexpr std::string_view slanted = "FPTUVWY";
   std::string result;
@@ -430,7 +430,7 @@ std::string mended(std::string_view latex) {
   return result;
 }
 
-// What MicroTeX::parse does, but strictly: that one draws what it does not understand in red.
+// As MicroTeX::parse, but strict: that draws what it does not understand in red.
 microtex::Render* parse(const std::string& latex, float size) {
   static const std::string problem = start_microtex();
   if (!problem.empty()) throw Error(problem);
@@ -448,7 +448,7 @@ microtex::Render* parse(const std::string& latex, float size) {
 }  // namespace
 
 LaidOutFormula::LaidOutFormula(const std::string& latex, float size) : render_(parse(latex, size)) {
-  // It tells its extent in whole pixels, cut off: ask at a size where that does not matter.
+  // The extent is truncated to whole pixels: measure at a size where that does not matter.
   constexpr float magnified = 256;
   render_->setTextSize(size * magnified);
   extent_.width = static_cast<float>(render_->getWidth()) / magnified;

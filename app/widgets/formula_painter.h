@@ -18,8 +18,8 @@ struct FormulaPicture {
   std::vector<std::uint8_t> rgba;
 };
 
-/// What is known before anything is painted, in pixels. The picture may reach a little beyond, by `margin` on
-/// each side, so that slanted letters are not cut off.
+/// The extent of a formula in pixels, known before it is painted. The picture is larger by `margin` on each
+/// side, so that slanted letters are not cut off.
 struct FormulaExtent {
   static constexpr int margin = 2;
   float width = 0;
@@ -27,18 +27,18 @@ struct FormulaExtent {
   float descent = 0;  // below
 };
 
-/// A symbol in a formula: a letter with what stands around it.
+/// A symbol in a formula: a letter with its accents and scripts.
 struct FormulaMark {
-  std::string letter;  // glyph and accents: the same for S_t and S_{t-1}
-  std::string symbol;  // and with what is set below and above it, but for a transpose
+  std::string letter;                              // glyph and accents: the same for S_t and S_{t-1}
+  std::string symbol;                              // with subscripts and superscripts, except for a transpose
   float left = 0, top = 0, right = 0, bottom = 0;  // pixels from the upper left corner of its extent
 };
 
-/// A formula that has been read and laid out. `size` is the size of its letters in pixels.
+/// A formula that is parsed and laid out. `size` is the size of its letters in pixels.
 class LaidOutFormula {
  public:
   /// Throws an Error when the formula font cannot be used, another std::exception when the LaTeX cannot be
-  /// read.
+  /// parsed.
   LaidOutFormula(const std::string& latex, float size);
   ~LaidOutFormula();
   LaidOutFormula(const LaidOutFormula&) = delete;
@@ -46,12 +46,12 @@ class LaidOutFormula {
 
   FormulaExtent extent() const { return extent_; }
 
-  /// Paints it in `argb` where the LaTeX does not say another colour. Its baseline is the lower edge of row
-  /// margin + ceil(ascent) - 1, its left end the left edge of column `margin`. Throws an Error when the font
-  /// is damaged.
+  /// Paints it in `argb` unless the LaTeX sets another colour. The baseline is the lower edge of row
+  /// margin + ceil(ascent) - 1, the left end is the left edge of column `margin`. Throws an Error when the
+  /// font is damaged.
   FormulaPicture paint(std::uint32_t argb) const;
 
-  /// Its symbols from left to right as they are drawn: slanted and Greek letters, not the names of functions.
+  /// Its symbols from left to right: slanted and Greek letters, not the names of functions.
   std::vector<FormulaMark> marks() const;
 
  private:

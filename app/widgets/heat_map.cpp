@@ -23,7 +23,7 @@ Stretch rows_of(const Matrix<double>& values, const HeatMapLook& look) {
   return {std::max<Index>(look.only_row, 0), count, finished};
 }
 
-// Those that pixel `pixel` of `pixels` shows: at least one, overlapping where they do not divide evenly.
+// The rows or columns that pixel `pixel` of `pixels` shows: at least one; stretches may overlap.
 Stretch footprint(const Stretch& all, Index pixel, Index pixels) {
   const Index begin = pixel * all.count / pixels;
   const Index end = ((pixel + 1) * all.count + pixels - 1) / pixels;
@@ -42,7 +42,7 @@ float strongest(const Matrix<double>& values, const Stretch& rows, const Stretch
   return result;
 }
 
-// What of a matrix is on the graphics card.
+// What the graphics card holds of a matrix.
 struct Content {
   std::uint64_t version = 0;
   bool transposed = false;
@@ -88,7 +88,7 @@ PixelRectangle pixels_of(const Rectangle& where) {
 
 void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look, const Content& content) {
   const Matrix<float> cells = drawn_cells(values, look, content.width, content.height);
-  entry.content = {};  // until all of it is there
+  entry.content = {};  // invalid until the upload is complete
   entry.numbers.upload_numbers(std::span(cells.data(), static_cast<std::size_t>(cells.size())),
                                static_cast<int>(cells.cols()), static_cast<int>(cells.rows()));
   entry.content = content;
@@ -96,7 +96,7 @@ void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look,
   entry.columns = cells.cols();
 }
 
-// The width of lines between cells, 0 when cells are too small for them.
+// The width of the lines between cells in pixels; 0 if the cells are too small for lines.
 int line_width(const Entry& entry, const PixelRectangle& rectangle) {
   const auto cell = std::min(static_cast<float>(rectangle.width) / static_cast<float>(entry.columns),
                              static_cast<float>(rectangle.height) / static_cast<float>(entry.rows));
@@ -105,7 +105,7 @@ int line_width(const Entry& entry, const PixelRectangle& rectangle) {
   return std::max(1, static_cast<int>(std::lround(style::line * unit)));
 }
 
-// As over everything that is not there.
+// The usual hatching for absent things.
 Hatch hatch_of_style() {
   const float unit = style::scale() * screen_density().x;
   return {.distance = std::max(2, static_cast<int>(std::lround(style::hatch * unit))),
@@ -185,7 +185,7 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
 }
 
 std::optional<Cell> hovered_cell(const Rectangle& where, Index rows, Index columns, ImVec2 mouse) {
-  if (!ImGui::IsMousePosValid(&mouse)) return std::nullopt;  // there is no pointer: infinitely far away
+  if (!ImGui::IsMousePosValid(&mouse)) return std::nullopt;  // without a pointer
   const PixelRectangle rectangle = pixels_of(where);
   const Index x = static_cast<Index>(std::floor(mouse.x * screen_density().x)) - rectangle.x;
   const Index y = static_cast<Index>(std::floor(mouse.y * screen_density().y)) - rectangle.y;

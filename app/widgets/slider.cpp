@@ -19,7 +19,7 @@ struct Noted {
   ImGuiID sought = 0;
 };
 
-/// That of this frame.
+/// The sliders noted in this frame.
 Noted& noted() {
   auto& all = context_local<Noted>();
   if (const int frame = ImGui::GetFrameCount(); all.frame != frame) {
@@ -30,7 +30,7 @@ Noted& noted() {
   return all;
 }
 
-/// Says that a slider is about to be drawn: true if it is the one that is sought.
+/// Notes that a slider is about to be drawn; true if seek_slider() asked for it.
 bool note_slider(std::string_view symbol, std::string_view words, ImGuiID id) {
   Noted& all = noted();
   all.now.push_back({std::string(symbol), std::string(words), id});
@@ -45,8 +45,8 @@ std::string written(double value, const char* format) {
   return shown.data();
 }
 
-// Moves the logarithm of the value. (Dear ImGui's own logarithmic sliders take what their format rounds away
-// for zero.)
+// Drags the logarithm of the value. (Dear ImGui's own logarithmic sliders treat a value that their format
+// rounds to 0 as 0.)
 bool drag_logarithm(const ImRect& track, ImGuiID id, double* value, const SliderLook& look, ImRect& grab) {
   const double from = std::log(look.minimum);
   const double to = std::log(look.maximum);
@@ -55,7 +55,7 @@ bool drag_logarithm(const ImRect& track, ImGuiID id, double* value, const Slider
                              ImGuiSliderFlags_NoRoundToFormat, &grab)) {
     return false;
   }
-  // As it is shown, so that a person can type the same number.
+  // Rounded as shown, so that the user can type the same number.
   const double before = *value;
   ImGui::DataTypeApplyFromText(written(std::exp(at), look.format).c_str(), ImGuiDataType_Double, value,
                                look.format);
@@ -89,7 +89,7 @@ void draw_slider_label(const ImRect& box, const char* symbol, std::string_view w
   draw_text({box.Max.x - number_width, baseline - ImGui::GetFontBaked()->Ascent}, ink(c.text), number);
 }
 
-// Says where a slider ends while a number beyond is typed.
+// Shows the ends of a slider while a number beyond them is typed.
 void say_ends(const SliderLook& look, double present, ImGuiID id, ImVec2 below) {
   const ImGuiInputTextState* text = ImGui::GetInputTextState(id);
   if (text == nullptr) return;
@@ -139,7 +139,7 @@ bool slider(const char* symbol, const char* words, double* value, const SliderLo
     }
   }
   if (typing) {
-    // Dear ImGui writes the label to the right of the box: its first letter would stand at the panel's edge.
+    // Dear ImGui writes the label right of the box, where its first letter would show: clip it.
     ImGui::PushClipRect(box.Min, box.Max, true);
     double number = *value;
     const bool typed = ImGui::TempInputScalar(box, id, words, ImGuiDataType_Double, &number, look.format);
@@ -168,7 +168,7 @@ bool slider(const char* symbol, const char* words, double* value, const SliderLo
   const ImU32 ink = mix(c.panel, role, enabled ? 1.0F : g.Style.DisabledAlpha);
   const float radius = px(knob_radius);
   const float half = px(track_height) / 2;
-  // The grab moves between the ends of the track less its own half; the knob takes the same part of its way.
+  // Dear ImGui's grab keeps half its width from the ends of the track; the knob is at the same fraction.
   const float way = track.GetWidth() - grab.GetWidth();
   const float part = way > 0 ? (grab.GetCenter().x - track.Min.x - grab.GetWidth() / 2) / way : 0;
   const ImVec2 knob(track.Min.x + radius + std::clamp(part, 0.0F, 1.0F) * (track.GetWidth() - 2 * radius),

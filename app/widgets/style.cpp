@@ -49,8 +49,7 @@ double luminance(ImU32 colour) {
 
 constexpr float ordinary_em = 14;
 
-// The fonts of one Dear ImGui context, and how far Dear ImGui's size of each (ascender to descender) exceeds
-// the usual one (the em).
+// A font of one Dear ImGui context, and the ratio of Dear ImGui's size (ascender to descender) to the em.
 struct Face {
   ImFont* font = nullptr;
   float height = 1;
@@ -67,12 +66,12 @@ struct State {
 
 State& state() { return context_local<State>(); }
 
-// Accents such as the bar of a letter, which is put after it; fonts have them at the height of small letters,
-// and we write them mostly over capitals.
+// Combining accents, such as the bar over a letter. Fonts place them over small letters, but we mostly put
+// them over capitals.
 constexpr ImWchar accents[] = {0x300, 0x36f, 0x20d0, 0x20ff, 0};
 constexpr float accents_raised = 0.12F;  // of the em
 
-// A font that takes the glyphs it lacks from the others, at the same size of the em.
+// A font that takes missing glyphs from the others, at the same em size.
 Face load(std::initializer_list<std::filesystem::path> files) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   Face face;
@@ -83,7 +82,7 @@ Face load(std::initializer_list<std::filesystem::path> files) {
     const float height =
         static_cast<float>(source->ascender - source->descender) / static_cast<float>(source->units_per_EM);
     ImFontConfig config;
-    // To read a file of some megabytes for each of its uses would take most of the time to the first frame.
+    // Reading files of megabytes for every use would take most of the time to the first frame.
     config.FontDataOwnedByAtlas = false;
     const auto add = [&](float size) {
       void* data = const_cast<unsigned char*>(bytes.data());  // is only read
@@ -94,14 +93,14 @@ Face load(std::initializer_list<std::filesystem::path> files) {
     if (face.font == nullptr) face.height = height;
     config.ExtraSizeScale = height / face.height;
     config.GlyphExcludeRanges = accents;
-    const float size = ordinary_em * face.height;  // only what offsets are counted in
+    const float size = ordinary_em * face.height;  // only the unit of offsets
     face.font = add(size);
     config.MergeMode = true;
     config.GlyphExcludeRanges = nullptr;
     config.GlyphOffset.y = -accents_raised * ordinary_em;
     add(size);
   }
-  face.font->AddRemapChar(0x1d40, 0x22a4);  // the small T of a transpose, which the fonts lack, by the sign
+  face.font->AddRemapChar(0x1d40, 0x22a4);  // the fonts lack the superscript T: use the sign ⊤
   return face;
 }
 
@@ -198,11 +197,11 @@ void set_sizes(ImGuiStyle& style, float scale) {
     *width = std::max(1.0F, std::round(*width));
   }
   style.FontSizeBase = font_size(Text::body);
-  style._NextFrameFontSizeBase = style.FontSizeBase;  // inside a frame the size in use would be put back
+  style._NextFrameFontSizeBase = style.FontSizeBase;  // inside a frame the old size would be restored
   style.FontScaleDpi = scale;
 }
 
-// What a text is written in, in the order of Text, and how large its em is.
+// The face and the em size of each Text, in that order.
 struct Writing {
   Face State::*face;
   float em;
@@ -281,7 +280,7 @@ ImU32 legible_on(Rgb8 paper, const Palette& palette) {
     return contrast(one, ground) >= contrast(other, ground) ? one : other;
   };
   const ImU32 own = better(palette.text, palette.panel);
-  // Between black and white there is always one that can be read.
+  // Black or white is always legible.
   return contrast(own, ground) >= least_contrast ? own : better(IM_COL32_BLACK, IM_COL32_WHITE);
 }
 

@@ -13,46 +13,46 @@ namespace palimpsest::style {
 
 using palimpsest::Theme;
 
-/// Sets colours, sizes and fonts of the current Dear ImGui context. Call it before the first frame and
-/// whenever theme or scale may have changed, where no style is pushed. Cheap when nothing has changed.
+/// Sets colours, sizes and fonts of the current Dear ImGui context. Call it before the first frame and when
+/// theme or scale may have changed, while no style is pushed. Cheap if nothing has changed.
 void apply(Theme theme, float scale);
 
 /// What was applied last: dark at scale 1 before the first call.
 Theme theme();
 float scale();
 
-/// Screen pixels of a length in the design, whole ones.
+/// Converts design pixels to screen pixels, rounded to whole ones.
 inline float px(float design_pixels) { return std::round(design_pixels * scale()); }
 
-/// The colours of a theme. Words keep least_contrast on all that they stand on, which style_test.cpp lists.
+/// The colours of a theme. Text has least_contrast on all of its backgrounds, which style_test.cpp lists.
 struct Palette {
   ImU32 background, panel, edge;  // behind the panels; a panel; its outline and the tracks of sliders
-  ImU32 text, dim, faint;         // what is read; captions; what is off or waits
+  ImU32 text, dim, faint;         // text; captions; what is off or not computed yet
   ImU32 accent, good, alarm;      // the keyboard's focus; forms agree; something is wrong
   ImU32 query, key, value, gate, strength, error;
   ColourMap map;  // of numbers; its zero is the panel
 
-  /// The colour of a symbol, its slider, its bar and its picture's frame. Plain ones and states take the
-  /// text's.
+  /// The colour of a symbol, its slider, its bar and its picture's frame. Plain symbols and states have the
+  /// text's colour.
   ImU32 role(Role role) const;
 
-  /// The same while something else is lit: brought towards what waits.
+  /// The same while something else is highlighted: closer to `faint`.
   ImU32 role_dim(Role role) const;
 
-  /// What lies under a word that the pointer is on.
+  /// The background of text under the pointer.
   ImU32 lit_ground() const;
 };
 
-/// How much lighter or darker words are at least than what they stand on (WCAG 2).
+/// The least contrast of text with its background (WCAG 2).
 inline constexpr double least_contrast = 4.5;
 
-/// How much of the accent lies behind letters that are selected.
+/// The share of the accent colour behind selected letters.
 inline constexpr float selection_strength = 0.35F;
 
 /// The contrast of two opaque colours as WCAG 2 defines it, from 1 to 21.
 double contrast(ImU32 one, ImU32 other);
 
-/// The colours of the theme in use.
+/// The colours of a theme, by default the current one.
 const Palette& colours(Theme theme);
 inline const Palette& colours() { return colours(theme()); }
 
@@ -67,8 +67,8 @@ std::string hex(ImU32 colour);
 inline ImU32 colour(Rgb8 colour) { return IM_COL32(colour.red, colour.green, colour.blue, 255); }
 Rgb8 bytes(ImU32 colour);
 
-/// The text's colour or the panel's, whichever can be read better on `paper`; black or white where neither
-/// can.
+/// The text's colour or the panel's, whichever has more contrast on `paper`; black or white if neither has
+/// enough.
 ImU32 legible_on(Rgb8 paper, const Palette& palette);
 inline ImU32 legible_on(Rgb8 paper) { return legible_on(paper, colours()); }
 
@@ -77,22 +77,22 @@ inline constexpr float panel_gap = 8;
 inline constexpr float panel_padding = 16;
 inline constexpr float low_padding = 12;  // of a panel with little height
 inline constexpr float corner = 8;
-inline constexpr float line = 1;            // the one weight of line
-inline constexpr float hatch = 7;           // between the lines over what is not there
+inline constexpr float line = 1;            // width of lines
+inline constexpr float hatch = 7;           // between the lines of hatching
 inline constexpr float lit_line = 2;        // under and around what is selected or under the cursor
-inline constexpr float formula = 26;        // the formula above the stage
+inline constexpr float formula = 26;        // the formula above the Stage
 inline constexpr float formula_label = 16;  // a symbol under its matrix or beside its slider
 
-/// The smallest letters of a number that must fit into its cell, in parts of the usual ones.
+/// The least size of a number that must fit into its cell, relative to the usual size.
 inline constexpr float least_number = 0.84F;
 
 /// What a text is for; decides its font and size.
 enum class Text {
   body,          // 14
-  strong,        // 14, heavier: the word at the cursor, the program's name
+  strong,        // 14, heavier: the token at the cursor, the program's name
   caption,       // 12
   title,         // 16
-  headline,      // 19, heavier: what a workspace finds
+  headline,      // 19, heavier: the result of a workspace
   story,         // 26, heavier: what has happened
   number,        // 14, digits of one width
   number_small,  // 12, digits of one width

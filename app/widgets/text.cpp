@@ -12,19 +12,19 @@ namespace {
 // In design pixels.
 constexpr float tooltip_width = 320;
 constexpr float tooltip_gap = 6;
-constexpr float high_item = 300;   // what is higher fills a panel: the tip follows the pointer
-constexpr float rest_radius = 24;  // the pointer that is no farther from where it clicked rests there
-constexpr float key_width = 72;    // of a key beside the words, at most
+constexpr float high_item = 300;   // beside higher items the tip follows the pointer
+constexpr float rest_radius = 24;  // within this distance the pointer rests where it clicked
+constexpr float key_width = 72;    // of a key beside the text, at most
 
 const char* end_of(std::string_view text) { return text.data() + text.size(); }
 
-/// Whether a key was pressed after the pointer had moved last.
+/// Whether a key was pressed since the pointer last moved.
 struct KeysInUse {
   int frame = -1;
   bool now = false;
 };
 
-/// Words about what the pointer happens to rest on would cover what one looks at while one goes on by keys.
+/// While the user works with keys, a tip at the resting pointer would cover what they look at.
 bool keys_are_in_use() {
   auto& keys = context_local<KeysInUse>();
   if (keys.frame == ImGui::GetFrameCount()) return keys.now;
@@ -44,7 +44,7 @@ struct LastClick {
   bool holds = false;  // the pointer still rests there
 };
 
-/// What was clicked is known: its tip would only cover what the click was to show.
+/// After a click no tip is shown: it would cover the result of the click.
 bool rests_after_click() {
   auto& last = context_local<LastClick>();
   const ImVec2 pointer = ImGui::GetIO().MousePos;
@@ -58,7 +58,7 @@ ImVec2 wrapped_extent(std::string_view text) {
   return ImGui::CalcTextSize(text.data(), end_of(text), false, style::px(tooltip_width));
 }
 
-/// Where something of `size` lies beside a rectangle without covering it: below, above, right or left.
+/// A place for something of `size` beside a rectangle without covering it: below, above, right or left.
 ImVec2 beside(const Rectangle& item, ImVec2 size, bool above) {
   const auto& [minimum, maximum] = item;
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
@@ -109,8 +109,8 @@ void wrapped(std::string_view text) {
   ImGui::PopTextWrapPos();
 }
 
-constexpr std::size_t most_kept = 4096;  // cut words; beyond, those are forgotten that are not drawn any more
-constexpr float still = 0.15F;           // seconds for which the pointer has stood still
+constexpr std::size_t most_kept = 4096;  // cut texts; with more, those no longer drawn are forgotten
+constexpr float still = 0.15F;           // seconds until the pointer counts as still
 
 struct PointedWords {
   Rectangle where;
@@ -126,7 +126,7 @@ struct CutWords {
 
 CutWords& cut_words() { return context_local<CutWords>(); }
 
-/// Says that `shown`, which ends with "…", stands for `whole`.
+/// Notes that `shown`, which ends with "…", is the cut form of `whole`.
 void remember_cut(std::string_view shown, std::string_view whole) {
   auto& known = cut_words().whole;
   if (known.size() >= most_kept) known.clear();
@@ -137,8 +137,8 @@ void remember_cut(std::string_view shown, std::string_view whole) {
     found->second = whole;
 }
 
-/// Says that `shown` was drawn in a rectangle of the current window. If it is cut and the pointer is there,
-/// the whole is told at the end of the frame.
+/// Notes that `shown` was drawn in a rectangle of the current window. If it is cut and the pointer is there,
+/// the full text is shown at the end of the frame.
 void offer_whole(const Rectangle& where, std::string_view shown) {
   if (!shown.ends_with("…")) return;
   const auto found = cut_words().whole.find(shown);
@@ -173,7 +173,7 @@ std::vector<std::string_view> wrapped_lines(std::string_view text, float width) 
   const char* const end = end_of(text);
   for (const char* from = text.data(); from < end;) {
     const char* to = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), from, end, width);
-    if (to == from && *from != '\n') {  // a letter at least, however narrow the room
+    if (to == from && *from != '\n') {  // at least one letter, however narrow the room
       while (++to < end && (static_cast<unsigned char>(*to) & 0xC0U) == 0x80U) continue;
     }
     lines.emplace_back(from, static_cast<std::size_t>(to - from));
@@ -206,7 +206,7 @@ void draw_text(ImVec2 position, ImU32 colour, std::string_view text) {
 void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const int first = list->VtxBuffer.Size;
-  // Written where nothing of it is clipped, then turned and moved.
+  // Written where nothing is clipped, then rotated and moved.
   const ImVec2 visible = list->GetClipRectMin();
   const ImVec2 corner = {std::ceil(visible.x), std::ceil(visible.y)};
   list->AddText(corner, colour, text.data(), end_of(text));
@@ -222,7 +222,7 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
 
 bool wants_tooltip() {
   if (keys_are_in_use()) return false;
-  // Not for what only has the keyboard's focus: the words belong to the pointer.
+  // Only for the pointer: an item with just the keyboard's focus has no tip.
   if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
   if (rests_after_click()) return false;
   return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);

@@ -4,49 +4,49 @@
 #include "app/widgets/style.h"
 #include "core/base/text.h"
 
-/// Small things that several panels do with words.
+/// Helpers for text that several panels share.
 
 namespace palimpsest {
 
 /// `text` in the current font, cut with "…" where it would be wider than `width` screen pixels.
 std::string shortened(std::string_view text, float width);
 
-/// The first of some words that has room; the last, cut, where none has.
+/// The first of several texts that fits into `width` screen pixels; if none does, the last one, cut.
 std::string first_fitting(const std::vector<std::string>& words, float width);
 
-/// The lines of `text` in the current font, wrapped between words where they would be wider than `width`
-/// screen pixels: parts of it, each with a letter at least, or none where it leaves a line free.
+/// The lines of `text` in the current font, wrapped between words at `width` screen pixels: views of `text`,
+/// each with at least one letter, or empty for an empty line.
 std::vector<std::string_view> wrapped_lines(std::string_view text, float width);
 
-/// The extent of `text` in the current font, and of words in one of their own.
+/// The extent of `text` in the current font, and of words in the font of a style; in screen pixels.
 ImVec2 text_extent(std::string_view text);
 ImVec2 text_extent(style::Text text, std::string_view words);
 
 /// Text with its left upper corner at `position`, in the current font.
 void draw_text(ImVec2 position, ImU32 colour, std::string_view text);
 
-/// Words in a style with their point `own`, in parts of their extent, at `at`. Returns that.
+/// Draws words with their point `own`, as a fraction of their extent, at `at`. Returns the extent.
 ImVec2 draw_words(ImVec2 at, style::Text text, ImU32 colour, std::string_view words, ImVec2 own = {0, 0});
 
-/// Text that is read from below: its left lower corner at `position`, so that it rises from there.
+/// Vertical text that reads upwards, with its lower left corner at `position`.
 void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text);
 
-/// Whether the last item should say what it is: the pointer rests on it.
+/// Whether the last item should show a tooltip: the pointer rests on it.
 bool wants_tooltip();
 
-/// A few words about the last item, shown while the pointer rests on it; wraps when long. With the key that
-/// does it, if there is one; below it, or `above` where there is room.
+/// A tooltip for the last item, shown while the pointer rests on it; wraps when long. `key` is the shortcut,
+/// if there is one. The tooltip is below the item, or `above` it if there is room.
 void tooltip(std::string_view text, std::string_view key = {}, bool above = false);
 
-/// As tooltip(), of what lies in a rectangle on the screen, at once: for a part of a picture under the
-/// pointer, beside all of the picture.
+/// Shows a tooltip beside a rectangle on the screen, without delay: for a part of a picture under the
+/// pointer, beside the whole picture.
 void tooltip_beside(const Rectangle& item, std::string_view text);
 
-/// Tells the whole of the cut words that the pointer rests on, unless something else is told there. Once, at
-/// the end of a frame.
+/// Shows the full form of the cut text on which the pointer rests, unless there is another tooltip. To be
+/// called once, at the end of a frame.
 void tell_cut_words();
 
-/// Words that were cut in the last frame, and the window that they stood in: what the tests look at.
+/// A text that was cut in the last frame, and its window; for tests.
 struct CutPiece {
   std::string whole;
   std::string window;

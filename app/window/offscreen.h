@@ -14,8 +14,8 @@ double clock_milliseconds(int clock);
 /// What a frame took, in milliseconds.
 struct FrameTime {
   double processor = 0;  // of this thread, for what the program does until Dear ImGui's lists are complete
-  double elapsed = 0;    // for the same, by the clock: more where it waits or shares the machine
-  double driver = 0;     // by the clock, for OpenGL to draw the lists and be done
+  double elapsed = 0;    // wall-clock time for the same: more if it waits or shares the machine
+  double driver = 0;     // wall-clock time until OpenGL has drawn the lists
 };
 
 /// Frames until pictures have faded in and sizes have settled.

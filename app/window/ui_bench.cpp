@@ -38,7 +38,7 @@ constexpr const char* late = "no result after ten minutes";
 /// What a person does in frame `number`.
 using Action = std::function<void(Application& application, int number)>;
 
-/// A program in front of somebody who acts once a frame.
+/// The program with a simulated user who acts once a frame.
 class Person {
  public:
   explicit Person(const UiBench& bench)
@@ -116,7 +116,7 @@ void require_no_problem(const Session& session) {
   if (!session.message().empty()) throw InputError(session.message());
 }
 
-/// Opens a long sequence from the picture that greets a newcomer.
+/// Opens a long sequence from the first start's view.
 FramesOf open_sequence(Person& person, const std::string& id) {
   Session& session = person.application().session;
   person.application().open_first_text();
@@ -157,7 +157,7 @@ std::size_t place_of(int number) { return static_cast<std::size_t>(number) / 3; 
 
 void point_at(float x, float y) { ImGui::GetIO().AddMousePosEvent(x, y); }
 
-/// As a hand goes over all panels.
+/// Moves the pointer over all panels.
 Action point_everywhere(const UiBench& bench) {
   return [&bench](Application&, int number) {
     // Fractions of two irrational numbers cover a square evenly, however many there are.
@@ -225,8 +225,7 @@ FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBenc
   return frames_of(name(session.choice().form), what, times, is_complete);
 }
 
-/// Lays over the report that ships one in which everything takes half as long again: that of a slower
-/// machine.
+/// Adds a report of a slower machine: the shipped one with all times multiplied by 1.5.
 void overlay_report(Person& person) {
   person.settle();
   Application& application = person.application();

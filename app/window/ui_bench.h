@@ -12,7 +12,7 @@ struct StartMoment {
   double processor = 0;  // the time that the window's thread has used: no more on a busy machine
 };
 
-/// Now. The beginning of this process is known to a hundredth of a second.
+/// The current moment. The start of this process is known to a hundredth of a second.
 StartMoment start_moment();
 
 /// What is measured, and how often.
@@ -25,7 +25,7 @@ struct UiBench {
   Index dragged_channels = 64;
   Index typed_tokens = 100;  // of the text that somebody types
   int frames = 240;
-  double patience = 30;  // seconds for which all that is looked at is waited for before frames are measured
+  double patience = 30;  // most seconds to wait for all results before frames are measured
   std::string workspace = "step";
 };
 

@@ -15,8 +15,8 @@ struct WindowOptions {
   int height = 1000;  // in screen coordinates; less where the monitor has less room
   float scale = 0;    // size of the user interface; 0 takes the monitor's own scale
   bool vsync = true;  // off for tests, which want every frame at once
-  // Called before the next frame with the paths of files that are dropped on the window; what it throws,
-  // draw_frame() does.
+  // Called before the next frame with the paths of files dropped on the window; draw_frame() rethrows its
+  // exceptions.
   std::function<void(const std::vector<std::filesystem::path>&)> dropped = {};
   std::function<void()> after_frame = {};  // called after every frame has been shown (the test engine's hook)
 };
@@ -65,15 +65,15 @@ class Window {
   std::unique_ptr<State> state_;
 };
 
-/// When a window that nobody touches draws and when it sleeps: a few frames after everything that happened,
-/// and as long as Dear ImGui waits for something that only frames bring about.
+/// When a window draws and when it sleeps: it draws a few frames after every event, and as long as Dear ImGui
+/// waits for something that needs frames.
 class Pace {
  public:
   /// Something happened.
   void change();
 
-  /// Input is something that happened, unless a frame of the current Dear ImGui context has taken it: to be
-  /// called before each, for what it changes may be seen only in those after it.
+  /// Counts pending input of the current Dear ImGui context as an event. To be called before each frame, as
+  /// the effect of input may be visible only in later frames.
   void listen();
 
   /// A frame is to be drawn now.

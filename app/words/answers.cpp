@@ -22,7 +22,7 @@ std::string quoted_and_numbered(const AskedWord& word) {
   return only_counts(word.phrase, word.token) ? quoted : fmt::format("{} (token {})", quoted, word.token + 1);
 }
 
-/// What the frame of a row means; empty: it has none.
+/// What the frame of a row means; empty if it has none.
 std::string mark_words(const AnswerTable& table, Index row) {
   if (row == table.present) return fmt::format(" Thick frame: {}.", thick_frame_words(table));
   if (row == noticeably_changed(table)) return " Thin frame: the other token whose value changes most.";

@@ -2,7 +2,7 @@
 
 #include "app/session/attention_questions.h"
 
-// What Attend says.
+// The sentences of Attend.
 
 namespace palimpsest {
 
@@ -12,14 +12,14 @@ std::string weight_words(double number, bool is_share);
 inline constexpr const char* attend_title = "Effective attention weights";
 inline constexpr const char* attend_legend = "rows: queries · columns: keys/values";
 
-/// "; own scale ±0.05", of a square whose colours are not the other's.
+/// "; own scale ±0.05", for a square with another colour scale than the other one.
 std::string own_scale_words(double range);
 
-/// How to read a square, of the rule or of softmax with this scale; a pixel of it shows the largest of so
-/// many `weights`.
+/// How to read a square, of the rule or of softmax with this scale; a pixel shows the largest of `weights`
+/// weights.
 std::string square_words(WeighedBy by, bool gates_are_1, double scale, Index weights, bool briefly);
 
-/// One cell: the number of this query and key; nothing is known without `weight`.
+/// One cell: the weight of this query and key; without `weight` it is not known.
 std::string cell_words(const std::string& query, const std::string& key, std::optional<double> weight,
                        bool is_share, Index weights);
 
@@ -57,25 +57,25 @@ std::string most_read_words(const std::string& token, bool is_softmax);
 inline constexpr const char* not_finite_words = "The weights of this row are not finite.";
 inline constexpr const char* nothing_read_words = "No other token is read.";
 
-/// Recall of a write, first and now; the shorter, the later. And what it measures.
+/// Recall of a write, first and now, from long to short; and what it measures.
 std::vector<std::string> recall_words(const LeftOfWrite& left);
 inline constexpr const char* recall_meaning =
     "Recall, as in Learn, from this token's write on. The memory is queried with this token's key. The curve "
     "is the share of its value in what the memory returns. It is fitted jointly with the other tokens listed "
     "here, so Step's share differs slightly.";
 
-/// The token that erased most of a write, or at which it decayed most; the shorter, the later.
+/// The token that erased most of a write, or at which it decayed most; from long to short.
 std::vector<std::string> most_lost_words(const LeftOfWrite& left, const std::string& quoted);
 
-/// What the listed tokens come to together; `softmax_most` names the token that softmax weights most, and is
-/// empty where that is listed.
+/// The sum of the listed weights; `softmax_most` names the token with the largest softmax weight, and is
+/// empty if that token is listed.
 std::string together_words(const RowOfWeights& row, const std::string& softmax_most);
 
 inline constexpr const char* softmax_scale_meaning =
     "The weights of softmax are exp(scale · q·k), normalised. Many layers give q and k the norm 1. Then "
     "1/√K would make all weights nearly equal.";
 
-/// Where the largest weight is, while it is out of sight.
+/// Where the largest weight is, while it is out of view.
 std::string largest_weight_words(const std::string& token, double share);
 
 }  // namespace palimpsest

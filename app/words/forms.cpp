@@ -9,7 +9,7 @@ namespace palimpsest {
 
 namespace {
 
-/// What a form with a fault in it comes to; empty while that is not known.
+/// The result of a form with an injected fault; empty while that is not known.
 std::string fault_in_words(const Computation& computed) {
   const Form form = computed.choice.fault.form;
   const FormResult& result = computed.form(form);
@@ -17,7 +17,7 @@ std::string fault_in_words(const Computation& computed) {
   if (!result.is_compared) return {};
   const Index bad = result.first_bad_token;
   if (bad < 0) return {};
-  constexpr std::size_t short_word = 8;  // that has room in the top bar
+  constexpr std::size_t short_word = 8;  // bytes that fit into the top bar
   const std::string word = visible_label(entry(computed.data->labels, bad));
   if (word.size() > short_word || only_counts(word, bad))
     return fmt::format("{} differs from token {} on · {}", name(form), bad + 1,
@@ -26,7 +26,7 @@ std::string fault_in_words(const Computation& computed) {
                      plain_number(result.residual(), 2));
 }
 
-/// `value` in the first unit of which there are fewer than `base`, with three digits, or four of a whole one.
+/// `value` in the first unit in which it is below `base`, with three digits, or four before the point.
 std::string in_units(double value, double base, std::initializer_list<const char*> units) {
   const char* last = *(units.end() - 1);
   for (const char* unit : units) {
@@ -162,7 +162,7 @@ std::string one_word_words(double chunkwise, double recurrent, bool has_scores) 
 std::string what_costs_mean(const std::vector<CostRow>& rows) {
   bool differ = false;
   bool buys = false;   // fewer steps for more FLOPs
-  bool saves = false;  // fewer steps for no more
+  bool saves = false;  // fewer steps without more FLOPs
   for (const CostRow& one : rows) {
     for (const CostRow& other : rows) {
       if (!one.missing.empty() || !other.missing.empty()) continue;

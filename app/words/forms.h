@@ -4,43 +4,43 @@
 
 namespace palimpsest {
 
-/// "Recurrent": also the identity of whatever switches to it.
+/// "Recurrent": also the identity of buttons that switch to the form.
 const char* form_label(Form form);
 
-/// "Chunkwise, C = 8", and the device where it is not the CPU: "Chunkwise, C = 8, cuda".
+/// "Chunkwise, C = 8", with the device unless it is the CPU: "Chunkwise, C = 8, cuda".
 std::string form_title(Form form, const Choice& choice);
 
-/// From which token on the memory runs away, why, and what that does to the pictures.
+/// From which token on the memory diverges, why, and what that means for the pictures.
 std::string divergence_words(const Divergence& divergence);
 
-/// Whether a form is wrong on purpose.
+/// Whether a fault is injected into a form.
 bool has_fault_in(const Computation& computed);
 
-/// What is wrong on purpose: what was done, in which form, and how to take it out.
+/// The injected fault: what it does, in which form, and how to remove it.
 std::string fault_explained(const InjectedFault& fault);
 
-/// Whether all forms agree, and one that is wrong on purpose can be carried out.
+/// Whether all forms agree, and the form with a fault, if any, can be computed.
 bool is_in_order(const Computation& computed);
 
-/// " on cuda"; empty for the CPU, which needs no words.
+/// " on cuda"; empty for the CPU.
 std::string on_device(const Choice& choice);
 
 /// "3 forms agree · 4.4e-16", "3 forms agree on cuda · 4.4e-16", or from which token on they differ.
 std::string agreement_words(const Computation& computed);
 
-/// Every form's residual and what it is allowed, and where the device has two kernels for it.
+/// Every form's largest difference and its tolerance, and whether the device has two kernels for it.
 std::string agreement_explained(const Computation& computed);
 
 /// "the f64 recurrence": what every form in this precision is compared with.
 std::string reference_words(Precision precision);
 
-/// "2e-5 is allowed", with the reason where that is not usual.
+/// "2e-5 is allowed", with the reason if that is not the usual tolerance.
 std::string allowance_words(const FormResult& result);
 
 /// The first token at which any form differs from the recurrence; -1 if none does.
 Index first_bad_token(const Computation& computed);
 
-/// What the costs mean together, as far as it is so.
+/// What the costs mean, as far as it is true here.
 std::string what_costs_mean(const std::vector<CostRow>& rows);
 
 /// "28.8k".
@@ -49,11 +49,11 @@ std::string in_thousands(double value);
 /// "5.09 KiB".
 std::string in_bytes(double value);
 
-/// Whether two-pass takes more than chunkwise with one chunk size, in a sentence.
+/// A sentence on whether two-pass costs more than chunkwise at the same chunk size.
 std::string two_pass_words(bool takes_more);
 
-/// Why a chunk of one word counts other FLOPs than the recurrent form, in a sentence; `has_scores`: its
-/// form compares the words of a chunk with each other.
+/// A sentence on why a chunk of one token has other FLOPs than the recurrent form; `has_scores`: the form
+/// compares the tokens of a chunk with each other.
 std::string one_word_words(double chunkwise, double recurrent, bool has_scores);
 
 }  // namespace palimpsest

@@ -134,7 +134,7 @@ bool is_letter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Whether `text` begins with these small letters, in whatever case.
+/// Whether `text` begins with `letters` (lower case), ignoring case.
 bool begins_with(std::string_view text, std::string_view letters) {
   return text.size() >= letters.size() &&
          std::ranges::equal(text.substr(0, letters.size()), letters, {}, [](char c) {
@@ -142,7 +142,7 @@ bool begins_with(std::string_view text, std::string_view letters) {
          });
 }
 
-/// How many bytes at the start of `text` are this term, or its plural; 0: it does not begin with it.
+/// The length in bytes of this term or its plural at the start of `text`; 0 if it is not there.
 std::size_t length_of(std::string_view term, std::string_view text) {
   const bool has_ies = term == "query";
   for (const auto& [stem, end] :

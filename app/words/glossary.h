@@ -4,15 +4,15 @@
 #include <string>
 #include <string_view>
 
-// The terms of the program, each with the one sentence that explains it.
+// The terms of the program, each with one sentence that explains it.
 
 namespace palimpsest {
 
 struct GlossaryEntry {
-  std::string_view term;         // in small letters, in the singular
-  std::string_view sentence;     // what it is
-  std::string_view latex = {};   // its symbol; empty: it has none
-  std::string_view papers = {};  // how papers call or write it
+  std::string_view term;         // lower case, singular
+  std::string_view sentence;     // the explanation
+  std::string_view latex = {};   // its symbol; empty if it has none
+  std::string_view papers = {};  // its names and symbols in papers
 };
 
 /// All of them, at most forty.
@@ -21,15 +21,15 @@ std::span<const GlossaryEntry> glossary();
 /// "norm: ‖x‖, the square root of the sum of squares."
 std::string in_full(const GlossaryEntry& entry);
 
-/// A term in a text: its entry, null where there is none, and its first and last byte.
+/// A term in a text: its entry, null if there is none, and its range of bytes.
 struct FoundTerm {
   const GlossaryEntry* entry = nullptr;
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-/// The first term in `text`, as whole words, in the singular or plural, not in quotes; of several that begin
-/// there the longest.
+/// The first term in `text` as whole words, singular or plural, outside quotes; of several at that place the
+/// longest.
 FoundTerm first_term(std::string_view text);
 
 }  // namespace palimpsest

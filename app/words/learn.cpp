@@ -9,7 +9,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double seen_share = 0.005;  // what two digits show
+constexpr double seen_share = 0.005;  // visible with two decimals
 
 double half_square(const Vector<double>& error) { return error.squaredNorm() / 2; }
 
@@ -59,7 +59,7 @@ std::string step_sentence(const LearningMoment& moment) {
     return fmt::format("The error is multiplied by 1 − β‖k‖² = {}{:.3g}, the loss by {:.2g}.",
                        left < 0 ? "−" : "", std::abs(left), left * left);
   }
-  // Of a loss that may fall below 0 no share can be left.
+  // A factor makes sense only for a loss that is not negative.
   if ((is_of_token || step.problem.token_count > 1) && step.loss_before > 0 && step.loss_after >= 0)
     return fmt::format("The step multiplies the loss by {:.3g}.", step.loss_after / step.loss_before);
   if (step.along.curvature > 0)
@@ -112,9 +112,11 @@ const char* landing_words(const LearningMoment& moment) {
 std::vector<std::string> interference_words(const std::string& token, const HarmedPair& pair) {
   const bool is_over = pair.cosine >= same_key;
   const std::string losses = fmt::format("{} → {}", plain_number(pair.before), plain_number(pair.after));
-  const char* const how = is_over ? "overwritten" : "interference";
-  return {fmt::format("{}{}: {}, loss {}", is_over ? "" : "most ", how, token, losses),
-          fmt::format("{}: {} {}", how, token, losses), fmt::format("{}: {}", token, losses)};
+  if (is_over)
+    return {fmt::format("overwritten: {}, whose loss goes {}", token, losses),
+            fmt::format("overwritten: {} {}", token, losses), fmt::format("{}: {}", token, losses)};
+  return {fmt::format("most interference: {}, loss {}", token, losses),
+          fmt::format("interference: {} {}", token, losses), fmt::format("{}: {}", token, losses)};
 }
 
 std::vector<std::string> orthogonalise_words(Index steps, double growth) {

@@ -9,8 +9,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::string_view stores = " → ";  // in the labels of made-up data
-constexpr double as_good = 2.0 / 3;         // of the largest amount: an answer as well
+constexpr std::string_view stores = " → ";  // in the labels of generated data
+constexpr double as_good = 2.0 / 3;         // of the largest amount: also an answer
 constexpr double half_a_digit = 0.005;
 constexpr double little = 0.2;  // of all weights
 
@@ -18,8 +18,8 @@ double largest_change(const AnswerTable& table, Index row) {
   return table.change.cols() == 0 ? 0 : table.change.row(row).cwiseAbs().maxCoeff();
 }
 
-/// The words that a row of amounts says, the strongest first: one, or two where they are as good; none where
-/// all are small.
+/// The words that a row of amounts says, the strongest first: those close to the largest, at most three; none
+/// if all are small.
 std::vector<std::string> answers_of(const AnswerTable& table, const Matrix<double>& amounts, Index row) {
   constexpr std::size_t most_answers = 3;
   const double most = amounts.row(row).maxCoeff();
@@ -35,7 +35,7 @@ std::vector<std::string> answers_of(const AnswerTable& table, const Matrix<doubl
   return answers;
 }
 
-/// "a, b and c", of which each is an answer, and a full stop.
+/// "a, b and c", each marked as an answer, and a full stop.
 void say(std::vector<Spoken>& sentence, const std::vector<std::string>& answers) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (i > 0) sentence.push_back({i + 1 == answers.size() ? " and " : ", "});
@@ -94,7 +94,8 @@ std::vector<Spoken> headline(const MemoryStory& story, const std::string& token)
     const auto amount = [&](const Matrix<double>& amounts) {
       return fixed_number(amounts.row(told->row).maxCoeff(), 2);
     };
-    all.back().words = fmt::format(": {} after {}. ", amount(table.after), amount(table.before));
+    all.back().words =
+        fmt::format(", now with {} instead of {}. ", amount(table.after), amount(table.before));
     return all;
   }
   all.push_back({before.empty() ? "knew no answer" : "said "});
@@ -121,19 +122,20 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
 
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token) {
   const auto label = [&](Index t) { return quoted_label(entry(computed.data->labels, t), t); };
-  const std::string at = fmt::format("At {} (token {}), the output ", label(token), token + 1);
+  const std::string at = fmt::format("At {} (token {}), ", label(token), token + 1);
   const ReadWord* const most = row.read_most();
-  if (!most) return {{at + "reads no other token."}};
-  return {{at + (most->share < little ? "reads a little of many tokens, " : "reads ")},
+  if (!most) return {{at + "the output reads no other token."}};
+  return {{at + (most->share < little ? "no token dominates: " : "")},
           {label(most->token), true},
-          {fmt::format(" most: {}.", weight_words(most->share, true))}};
+          {fmt::format(" has the largest weight of all others, {}.", weight_words(most->share, true))}};
 }
 
 std::string last_reads_words(const Computation& computed, const ReadWord& most) {
   const Index last = computed.sequence.tokens - 1;
-  return fmt::format(
-      "The last token, {}, reads {} most: {}.", quoted_label(computed.data->labels[last], last),
-      quoted_label(entry(computed.data->labels, most.token), most.token), weight_words(most.share, true));
+  return fmt::format("At the last token, {}, {} has the largest weight: {}.",
+                     quoted_label(computed.data->labels[last], last),
+                     quoted_label(entry(computed.data->labels, most.token), most.token),
+                     weight_words(most.share, true));
 }
 
 std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, const MemoryStory*>, 2>& sides) {
@@ -148,7 +150,7 @@ std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, con
         is_there ? answers_of(story->table, story->table.after, key->row) : std::vector<std::string>();
     const bool is_plain =
         std::ranges::count_if(name, [](unsigned char c) { return std::isupper(c) != 0; }) == 1;
-    const bool begins = &story == &sides.front().second;  // behind a comma
+    const bool begins = &story == &sides.front().second;  // after a comma
     all.push_back({(begins && is_plain ? with_small_letter(name) : name) +
                    (answers.empty() ? " knows no answer" : " says ")});
     say(all, answers);
@@ -157,9 +159,9 @@ std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, con
 }
 
 std::string agreement_headline(Index forms, double largest) {
-  return fmt::format("{} compute the same: in f64 they differ by {}.",
+  return fmt::format("{} give the same result: in f64 they differ by {} here.",
                      forms == 1 ? "The form and its reference" : fmt::format("All {} forms", forms),
-                     largest == 0 ? "nothing" : plain_number(largest) + " at most");
+                     largest == 0 ? "nothing" : "at most " + plain_number(largest));
 }
 
 std::string fault_headline(const Computation& computed, const Fault& fault, Form form, Index first) {

@@ -12,7 +12,7 @@ namespace palimpsest {
 
 namespace {
 
-/// Of three digits nothing is seen of what is smaller.
+/// Smaller numbers are rounded away in the text.
 constexpr double unseen = 5e-4;
 
 std::string called(Index token, const std::vector<std::string>& labels) {
@@ -46,7 +46,7 @@ std::string half_lives_words(const Matrix<double>& alpha) {
   std::string least = half_life_words(alpha.minCoeff());
   const std::string most = half_life_words(alpha.maxCoeff());
   if (least == most) return least;
-  const std::string unit = " tokens";  // said once
+  const std::string unit = " tokens";  // shown once
   if (least.ends_with(unit) && most.ends_with(unit)) least.resize(least.size() - unit.size());
   return least + " … " + most.substr(most.starts_with("half-life ") ? 10 : 0);
 }
@@ -79,9 +79,8 @@ std::string answer_meaning(const Session& session) {
                                   text.quoted(next.piece), fixed_number(next.probability, 2));
   if (!session.choice().edits.empty() || session.choice().variant != session.data().rule)
     words +=
-        "\nThe rule and the numbers chosen for this head are not those of the model. They change what is "
-        "shown, "
-        "not this answer.";
+        "\nThis head is shown with another rule or with edited inputs. That changes the pictures, not the "
+        "model's answer.";
   return words;
 }
 

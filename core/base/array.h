@@ -32,7 +32,7 @@ using Arrays = std::map<std::string, Array, std::less<>>;
 /// "[105, 4, 64]": a shape as messages and panels write it.
 std::string to_string(const std::vector<Index>& shape);
 
-/// Where the flat element `flat` of an array of this shape lies.
+/// The indices of element `flat`, in row-major order, of an array of this shape.
 std::vector<Index> index_of(const std::vector<Index>& shape, Index flat);
 
 /// A [rows, columns] window into an Array, not copied: one head of one batch.
@@ -48,7 +48,7 @@ class MatrixView {
   /// The element in `row` and `column`.
   double operator()(Index row, Index column) const { return (*array_)[offset_ + row * row_stride_ + column]; }
 
-  /// Rows first .. first+count-1 as numbers of the asked precision: [count, columns].
+  /// Rows first .. first+count-1, converted to Scalar: [count, columns].
   template <class Scalar>
   Matrix<Scalar> rows(Index first, Index count) const;
 
@@ -66,7 +66,7 @@ class MatrixView {
   Index row_stride_ = 0;
 };
 
-/// An array of the same shape: what `function` makes of every element, in row-major order.
+/// An array of the same shape with `function` applied to every element, in row-major order.
 template <class Scalar, class Function>
 Array mapped(const Array& array, Function function) {
   std::vector<Scalar> values(static_cast<std::size_t>(array.size()));
@@ -75,7 +75,7 @@ Array mapped(const Array& array, Function function) {
   return {array.shape, std::move(values)};
 }
 
-/// The numbers of a matrix, row by row, in this shape.
+/// The entries of a matrix, row by row, as an array of this shape.
 inline Array array_of(const Matrix<double>& matrix, std::vector<Index> shape) {
   return {std::move(shape), std::vector<double>(matrix.data(), matrix.data() + matrix.size())};
 }

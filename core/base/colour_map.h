@@ -14,8 +14,8 @@ struct Rgb8 {
   friend bool operator==(const Rgb8&, const Rgb8&) = default;
 };
 
-/// A diverging colour map: zero is the paper, from there three stops at a third, two thirds and the whole of
-/// the range lead to each side, linearly in sRGB bytes. Lightness alone carries the magnitude.
+/// A diverging colour map: zero has the background colour; each side has three stops, at 1/3, 2/3 and all of
+/// the range, interpolated linearly in sRGB bytes. Lightness alone carries the magnitude.
 struct ColourMap {
   Rgb8 zero;
   std::array<Rgb8, 3> negative;  // the last one stands for -range and everything below, -inf too
@@ -33,7 +33,7 @@ extern const ColourMap light_colour_map;
 /// exactly the same colours on the graphics card.
 inline constexpr int colour_steps = 511;
 
-/// What stands for "not a number" among the steps.
+/// The step that encodes "not a number".
 inline constexpr int nan_step = colour_steps + 1;
 
 /// A smaller range than this (also a negative one and NaN) counts as no range: every number is at step 0.
@@ -52,10 +52,10 @@ int colour_step(float value, float range);
 Rgb8 colour_of_step(const ColourMap& map, int step);
 
 /// The colour of `value` where `range` is the magnitude with the strongest colour. Infinite values look like
-/// all that lie beyond the range: the paper is for zeros, and only NaN is a different kind of thing.
+/// all values beyond the range; only NaN has a colour of its own.
 Rgb8 colour(const ColourMap& map, float value, float range);
 
-/// `map` with every colour brought towards zero's; strength 1 keeps it, 0 leaves the blank paper.
+/// `map` with every colour blended towards that of zero: strength 1 keeps it, 0 gives the background alone.
 ColourMap faded(const ColourMap& map, float strength);
 
 }  // namespace palimpsest

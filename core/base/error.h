@@ -6,7 +6,7 @@
 
 namespace palimpsest {
 
-/// Anything a person can cause: the message names the file, array, index or parameter and what was expected.
+/// An error that a user causes: the message names the file, array, index or parameter and what was expected.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,7 +30,7 @@ class Cancelled : public Error {
   Cancelled() : Error("cancelled") {}
 };
 
-/// What `act` gives; where something is wrong with the input, the words begin with the name.
+/// Returns act(); the message of an InputError that it throws is prefixed with "name: ".
 template <class Act>
 auto naming_input(const std::string& name, Act act) try {
   return act();
@@ -38,7 +38,7 @@ auto naming_input(const std::string& name, Act act) try {
   throw InputError(name + ": " + error.what());
 }
 
-/// Runs `tried`: why that is not supported; empty if it is.
+/// Runs `tried` and returns why it is not supported; empty if it is.
 template <class Tried>
 std::string why_unsupported(Tried tried) try {
   tried();
@@ -47,7 +47,7 @@ std::string why_unsupported(Tried tried) try {
   return reason.what();
 }
 
-/// Throws Cancelled where somebody has asked to stop.
+/// Throws Cancelled if a stop was requested.
 inline void stop_if_asked(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Cancelled();
 }

@@ -10,7 +10,7 @@ namespace palimpsest {
 
 using Index = Eigen::Index;
 
-/// `list[place]`: the place is an Index, which has a sign, or an enumerator.
+/// `list[place]`, where the place is an Index (signed) or an enumerator.
 template <class List, class Place>
 constexpr decltype(auto) entry(List&& list, Place place) {
   return list[static_cast<std::size_t>(place)];
@@ -28,8 +28,8 @@ using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 template <class Scalar>
 using RowVector = Eigen::Matrix<Scalar, 1, Eigen::Dynamic>;
 
-/// Which numbers an engine computes with. In bf16 rows of q, k and v come, and outputs go, as bf16; states,
-/// gates and sums are f32. In tf32 all of these are f32 in memory, and matrix products take factors rounded
+/// The number format that an engine computes with. In bf16, q, k, v and the outputs are bf16; states, gates
+/// and sums are f32. In tf32 all of these are f32 in memory, and matrix products take factors rounded
 /// to tf32.
 enum class Precision { f64, f32, tf32, bf16 };
 
@@ -49,15 +49,15 @@ constexpr bool has_chunks(Form form) { return form == Form::chunkwise || form ==
 inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32, Precision::tf32,
                                                Precision::bf16};
 
-/// Those with a Scalar of their own, in which rules compute.
+/// The precisions with a Scalar type of their own, in which rules compute.
 inline constexpr Precision scalar_precisions[] = {Precision::f64, Precision::f32};
 
-/// The one of them that holds the numbers of `precision` in memory.
+/// The scalar precision that holds numbers of `precision` in memory.
 constexpr Precision held_in(Precision precision) {
   return precision == Precision::f64 ? Precision::f64 : Precision::f32;
 }
 
-/// The one in which q, k and v come for `precision`.
+/// The precision in which q, k and v are given for `precision`.
 constexpr Precision given_in(Precision precision) {
   return precision == Precision::tf32 ? Precision::f32 : precision;
 }
@@ -68,7 +68,7 @@ const char* name(Form form);
 /// The name of a precision as the command line and the files spell it.
 const char* name(Precision precision);
 
-/// The largest magnitude of finite numbers; 0 where there are none.
+/// The largest magnitude among the finite entries; 0 if there are none.
 double largest_finite(const Matrix<double>& x);
 
 /// States by the names of Variant::states; vectors are [D, 1].

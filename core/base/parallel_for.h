@@ -8,15 +8,15 @@
 
 namespace palimpsest {
 
-/// Calls body(0) ... body(count - 1) on up to `threads` threads, this one among them. If calls throw, no
-/// further ones are started and the exception of the lowest index is thrown, as in a plain loop.
+/// Calls body(0) ... body(count - 1) on up to `threads` threads, including the calling one. If a call throws,
+/// no further ones are started and the exception of the lowest index is thrown, as in a plain loop.
 void parallel_for(Index count, unsigned threads, const std::function<void(Index)>& body);
 
-/// How many threads the processor runs at once; 1 where it does not say.
+/// How many threads the processor runs at once; 1 if unknown.
 unsigned processor_threads();
 
-/// make(0) ... make(count - 1), in this order, made on all threads of the processor. Throws Cancelled when
-/// asked to stop.
+/// The results of make(0) ... make(count - 1), in this order, computed on all processor threads. Throws
+/// Cancelled when asked to stop.
 template <class Make>
 auto made_in_parallel(std::size_t count, const std::stop_token& stop, Make make) {
   std::vector<std::invoke_result_t<Make&, std::size_t>> all(count);

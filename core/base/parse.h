@@ -8,10 +8,10 @@
 
 namespace palimpsest {
 
-/// Takes what stands before the first `end`, or all, off the beginning of `rest`, and that `end` with it.
+/// Removes the text up to and including the first `end` (or all) from `rest`; returns it without the `end`.
 std::string_view take_until(std::string_view& rest, char end);
 
-/// The number that all of `text` spells; nothing where it spells none, or one that does not fit.
+/// All of `text` parsed as one number; nothing if it is not a number or does not fit the type.
 template <class Number>
 std::optional<Number> parse_all(std::string_view text) {
   Number number{};
@@ -22,7 +22,7 @@ std::optional<Number> parse_all(std::string_view text) {
 
 constexpr std::ptrdiff_t no_limit = std::numeric_limits<std::ptrdiff_t>::max();
 
-/// The whole number from `least` to `most` that all of `text` spells; throws InputError calling it `what`.
+/// All of `text` parsed as a whole number from `least` to `most`; throws InputError calling it `what`.
 std::ptrdiff_t parse_count(std::string_view text, std::string_view what, std::ptrdiff_t least = 0,
                            std::ptrdiff_t most = no_limit);
 

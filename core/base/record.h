@@ -13,16 +13,15 @@ namespace palimpsest {
 /// A number is [1, 1], a vector of one token is a column [D, 1], rows of many tokens are [L, D]. Cheap to
 /// copy: the tensors are shared and never change.
 ///
-/// A name stands for the same numbers throughout a record:
+/// A name means the same tensor throughout a record:
 ///   - an input of the variant, as the table of its inputs calls it; q, k and v in capitals where they are
 ///     rows; alpha whether alpha or its logarithm g came in (softmax keeps g, for all keys so far); q before
 ///     its scale;
 ///   - a parameter or an array without tokens, where Notation names it; the scale, unless it is 1;
-///   - what a rule makes of them, under the names that its Notation gives (ProgramNames): never that of an
-///     input, or the input's equations would show numbers that it does not have. A trace throws Error then;
-///   - what the engines make, each a result of the steps of the form, as tests/core/names_test.cpp lists it;
-///   a state
-///     X in parts is X_before, X_moved and X_after. No input may be called so.
+///   - what a rule computes from them, under the names that its Notation gives (ProgramNames): never that of
+///     an input, whose equations would then show wrong numbers. A trace throws Error then;
+///   - what the engines compute, each the result of a step of the form (tests/core/names_test.cpp). A state
+///     X in parts is X_before, X_moved and X_after. No input may have such a name.
 class Record {
  public:
   /// Keeps a copy of `value` under `name`, replacing an earlier one.
@@ -33,14 +32,14 @@ class Record {
 
   bool contains(std::string_view name) const { return tensors_.find(name) != tensors_.end(); }
 
-  /// Every name and its tensor, by name. Valid as long as the record is unchanged.
+  /// Every name and its tensor, sorted by name. Valid as long as the record is unchanged.
   std::vector<std::pair<const std::string&, const Matrix<double>&>> tensors() const;
 
  private:
   std::map<std::string, std::shared_ptr<const Matrix<double>>, std::less<>> tensors_;
 };
 
-/// "Q" for "q": what rows of tokens are called where one token's column is called `name`.
+/// "Q" for "q": the name of the rows of many tokens, where the column of one token is called `name`.
 inline std::string capitalised(std::string_view name) {
   std::string capital(name);
   capital[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[0])));
@@ -70,7 +69,7 @@ class Recorder {
     }
   }
 
-  /// Whether there is something under `name`.
+  /// Whether a tensor is recorded under `name`.
   bool has(std::string_view name) const { return record_.contains(name); }
 
   /// Keeps a number.

@@ -7,7 +7,7 @@
 
 namespace palimpsest {
 
-/// Throws an InputError of these words. Beside error.h, which nvcc reads: it cannot read fmt.
+/// Throws an InputError with this message. Not in error.h, which nvcc compiles: it cannot compile fmt.
 template <class... Arguments>
 [[noreturn]] void refuse(fmt::format_string<Arguments...> words, Arguments&&... arguments) {
   throw InputError(fmt::format(words, std::forward<Arguments>(arguments)...));

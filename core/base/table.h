@@ -8,7 +8,7 @@
 
 namespace palimpsest {
 
-/// The row of a table whose name is `wanted`. Throws InputError: `problem`, and the names of all.
+/// The row of a table whose name is `wanted`. Throws InputError with `problem` and all names.
 template <class Table, class Name>
 const auto& find_row(const Table& table, std::string_view wanted, Name name, std::string_view problem) {
   std::string known;
@@ -20,7 +20,7 @@ const auto& find_row(const Table& table, std::string_view wanted, Name name, std
   throw InputError(std::string(problem) + ": " + known);
 }
 
-/// The row of a table whose name, or what else `name` gives of it, is `wanted`; null where there is none.
+/// The row of a table for which `name` (a member or a function) gives `wanted`; null if there is none.
 template <class Table, class Name>
 auto* row_called(const Table& table, const auto& wanted, Name name) {
   const auto is_wanted = [&](const auto& row) { return std::invoke(name, row) == wanted; };
@@ -28,7 +28,7 @@ auto* row_called(const Table& table, const auto& wanted, Name name) {
   return found == std::ranges::end(table) ? nullptr : &*found;
 }
 
-/// Whether a list holds `value`, or something of which `projection` makes it.
+/// Whether a list holds an element whose projection is `value`.
 template <class Value, class List, class Projection = std::identity>
 constexpr bool is_among(const Value& value, const List& list, Projection projection = {}) {
   return std::ranges::find(list, value, projection) != std::ranges::end(list);

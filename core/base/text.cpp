@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-// Sizes of numbers that are written without a power of ten, as they are rounded.
+// Bounds of the magnitudes that are written without a power of ten, before rounding to three digits.
 constexpr double least_plain = 0.0009995;
 constexpr double most_plain = 999.5;
 

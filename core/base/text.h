@@ -11,34 +11,34 @@ namespace palimpsest {
 /// `text` with every byte sequence that is not UTF-8 replaced by U+FFFD; valid text comes back unchanged.
 std::string valid_utf8(std::string_view text);
 
-/// `text` as a terminal may be given it: valid UTF-8 in one line, with a space for each control character.
+/// `text` made safe for a terminal: valid UTF-8 in one line, with a space for each control character.
 std::string one_line(std::string_view text);
 
-/// Text from a file as a message may show it: valid UTF-8, no control characters, at most 80 bytes.
+/// Text from a file made safe for a message: valid UTF-8, no control characters, at most 80 bytes.
 std::string shown(std::string_view text);
 
-/// How many code points a text in UTF-8 has: the bytes that do not continue another.
+/// The number of code points of a UTF-8 text: of its bytes that are not continuation bytes.
 std::size_t letter_count(std::string_view text);
 
 /// Appends one code point as UTF-8; what is no code point becomes U+FFFD.
 void append_utf8(std::string& text, char32_t code_point);
 
-/// A number as it is written on screen, with so many significant digits: from 0.001 to 999 plain, "0.382",
-/// "140", else as a power of ten, "6.24 × 10⁻¹⁶"; "0", "∞", "not a number".
+/// A number as on screen, with `digits` significant digits: from 0.001 to 999 plain, "0.382", "140", else
+/// with a power of ten, "6.24 × 10⁻¹⁶"; "0", "∞", "not a number".
 std::string plain_number(double value, int digits = 3);
 
 /// The same with its sign before it: "+0.188".
 std::string signed_number(double value, int digits = 3);
 
-/// Numbers that stand below each other, flush right, so that their points do too: with as many decimals as
-/// give the largest three digits. "≈ 0" for what is smaller, "0" for what is not above `dust`. Each by
-/// itself, where the largest is not plain.
+/// Numbers for a right-aligned column with aligned decimal points: all with as many decimals as give the
+/// largest three digits. "≈ 0" for what rounds to 0, "0" for what is not above `dust`. Where the largest
+/// needs a power of ten, each number is written on its own.
 std::vector<std::string> number_column(const std::vector<double>& values, double dust = 0);
 
 /// "10⁻⁷".
 std::string power_of_ten(int power);
 
-/// `value` with so many decimals, "0.67"; from 100,000 on as a power of ten. No sign before zeros.
+/// `value` with `decimals` decimals, "0.67"; from 100,000 on with a power of ten. No sign before zeros.
 std::string fixed_number(double value, int decimals);
 
 /// The same rounded away from 0, for "by no more than": 0.0148 with two decimals is "0.02".
@@ -69,10 +69,10 @@ bool ends_sentence(std::string_view label);
 /// The first token of the sentence that a token is in.
 std::ptrdiff_t sentence_begin(std::span<const std::string> labels, std::ptrdiff_t token);
 
-/// Whether the label of a token, which stands at an index, only counts it from 1, as where data have none.
+/// Whether a label is only the token's number from 1 (`token` counts from 0), as for data without labels.
 bool only_counts(std::string_view label, std::ptrdiff_t token);
 
-/// How sentences name a token: “drum”; or "token 43" where its label only counts it.
+/// How sentences name a token: “drum”; or "token 43" where its label is only its number.
 std::string quoted_label(std::string_view label, std::ptrdiff_t token);
 
 /// The same with its number: "43 “drum”"; or "43".
@@ -85,10 +85,10 @@ std::string with_small_letter(std::string words);
 /// digits.
 std::string escaped(std::string_view text, std::string_view also = {});
 
-/// The text that was escaped so. Throws InputError.
+/// Undoes escaped(). Throws InputError.
 std::string unescaped(std::string_view id);
 
-/// What the exception that is being handled tells a person. Call it in a catch block.
+/// The message for the user of the exception that is being handled. Call it in a catch block.
 std::string problem_in_words();
 
 }  // namespace palimpsest

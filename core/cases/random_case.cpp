@@ -24,7 +24,7 @@ class Numbers : public RandomNumbers {
  public:
   using RandomNumbers::RandomNumbers;
 
-  /// What a decay takes away: mostly little, and now and then exactly nothing (0) or everything (1).
+  /// 1 - decay: mostly small, and now and then exactly 0 or exactly 1.
   double forgotten() {
     constexpr double rare = 1.0 / 64;
     const double choice = uniform();
@@ -85,8 +85,8 @@ void make_positive_definite(Array& array) {
   values = Matrix<double>::Identity(size, size) + A * A.transpose() / static_cast<double>(size);
 }
 
-/// Learning rates of an inner batch add up: those of all its tokens stay below one step. The weights that a
-/// rule must be given to start from are small, as a network is initialised.
+/// Learning rates of an inner batch add up: their sum over its tokens stays below 1. Initial weights that a
+/// rule requires are small, as in a freshly initialised network.
 double size_of_numbers(const Input& input, const Settings& settings) {
   if (input.range == Range::non_negative && has_axis(input, "n"))
     return 1 / static_cast<double>(inner_batch(settings));
@@ -112,8 +112,8 @@ Array random_array(const Input& input, const Settings& settings, const RandomCas
   return array;
 }
 
-/// `array` times `factor`, every element a little more or less: for an array that only makes sense beside
-/// another, such as the key that takes away what the other key has read.
+/// `array` times `factor`, each element varied at random by up to half: for an array that only makes sense
+/// beside another, such as the key that erases what another key has read.
 Array random_multiple(const Array& array, double factor, std::uint64_t seed, std::string_view name) {
   Numbers numbers(seed, name);
   Array multiple = array;
@@ -121,7 +121,7 @@ Array random_multiple(const Array& array, double factor, std::uint64_t seed, std
   return multiple;
 }
 
-/// Divides every vector of the last axis by its length.
+/// Divides every vector of the last axis by its norm.
 void normalise(Array& array) {
   auto& values = std::get<0>(array.values);
   const auto width = static_cast<std::size_t>(array.shape.back());
@@ -132,7 +132,7 @@ void normalise(Array& array) {
   }
 }
 
-/// The states that an earlier random text leaves: whatever a rule keeps, they are states that it can reach.
+/// The final states of an earlier random text as initial states: any rule can reach these.
 void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random,
                         Arrays& arrays) {
   RandomCase before = random;

@@ -14,10 +14,10 @@ struct RandomCase {
   Index dv = 7;
   Index earlier = 5;           // tokens before the sequence, for variants that keep them all
   bool initial_state = false;  // give the optional arrays too
-  bool log_gates = false;      // g = log alpha in the place of alpha
-  bool keeps = false;          // nothing is forgotten: every decay is 1
+  bool log_gates = false;      // g = log alpha instead of alpha
+  bool keeps = false;          // no decay: every alpha is 1
   std::uint64_t seed = 1;
-  Index hidden = 3;  // units of an inner network; always so many in a case by name
+  Index hidden = 3;  // units of an inner network; a case by name cannot change it
 
   bool operator==(const RandomCase&) const = default;
 };
@@ -32,12 +32,12 @@ RandomCase parse_random_case(std::string_view text);
 /// layer norm, and with fewer than six its gradient multiplies rounding by up to a million (spec 3.10).
 RandomCase fitted(const Variant& variant, const Settings& settings, RandomCase random);
 
-/// One head of arrays, made from what `variant` declares alone (names, shapes, ranges): k of length 1, q /
+/// One head of arrays, made only from what `variant` declares (names, shapes, ranges): k of norm 1, q /
 /// sqrt(K) and v normal, decays as a gate network gives them with now and then an exact 0 or 1, strengths in
-/// (0, 1), states normal. `settings` are resolved ones.
+/// (0, 1), states as an earlier random text leaves them. `settings` are resolved ones.
 Arrays random_arrays(const Variant& variant, const Settings& settings, const RandomCase& random);
 
-/// Sets the parameters that make a rule forget so that it does not.
+/// Sets the parameters that make the state decay so that it does not.
 void keep_everything(const Variant& variant, Settings& settings);
 
 /// `given`, resolved, with random values for the required parameters that it lacks.
@@ -47,8 +47,8 @@ Settings random_settings(const Variant& variant, const Settings& given, std::uin
 /// variant takes one.
 Arrays initial_states(const Variant& variant, const Settings& settings, const Output& output);
 
-/// The arrays of one head as those of so many batches of heads, every head the same numbers in memory of its
-/// own: [B, T, H, ...], those without tokens [B, H, ...]. As held_in(precision) holds them.
+/// The arrays of one head copied for every head of every batch: [B, T, H, ...], those without tokens
+/// [B, H, ...]. As held_in(precision) holds them.
 Arrays repeated_heads(const Variant& variant, const Settings& settings, const Arrays& head, Index batches,
                       Index heads, Precision precision);
 

@@ -6,7 +6,7 @@
 
 namespace palimpsest {
 
-/// What one head gives: its outputs and the state after the last token.
+/// The result of one head: its outputs and the states after the last token.
 struct Output {
   Matrix<double> o;  // [T, V]
   NamedStates states;
@@ -24,16 +24,16 @@ struct Disagreement {
   double expected = 0;
 };
 
-/// Where `got` is furthest from `expected`. An infinity on which both agree is no difference, but in "o",
-/// which has none.
+/// Where `got` is furthest from `expected`. An infinity on which both agree is no difference, except in "o",
+/// which must be finite.
 Disagreement compare(std::string_view array, const Matrix<double>& got, const Matrix<double>& expected);
 
 /// The error of every row of `got`, measured the same way: the largest of them is compare().error.
 std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& got,
                                   const Matrix<double>& expected);
 
-/// That of every array of two outputs: "o", then the final states. One of "final_state" alone, and infinite,
-/// where their numbers differ.
+/// The disagreement of every array of two outputs: "o", then the final states. Only an infinite one of
+/// "final_state" if the numbers of states differ.
 std::vector<Disagreement> compare_each(const Output& got, const Output& expected);
 
 /// The worst disagreement of all arrays of two outputs.

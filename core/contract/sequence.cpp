@@ -55,8 +55,8 @@ constexpr double largest_state = 1e9;  // bytes as double; a run holds a few cop
 
 constexpr double giga = 1e9;
 
-/// What a form needs too much for, in the order of all_forms: {0} what is done, {1} tokens, {2} of a chunk,
-/// {3} how much.
+/// Messages for too much memory, in the order of all_forms: {0} what is done, {1} tokens, {2} tokens of a
+/// chunk, {3} how much.
 constexpr const char* too_much_for[] = {
     "{0}the recurrent form of {1} tokens needs {3}",
     "{0}the chunkwise form in chunks of {2} tokens needs {3}. Smaller chunks give the same result",
@@ -65,7 +65,7 @@ constexpr const char* too_much_for[] = {
 
 }  // namespace
 
-/// Collects what bind() learns on its way through the inputs.
+/// Collects what bind() finds in the inputs.
 struct Binder {
   const Variant& variant;
   std::shared_ptr<const Arrays> arrays;

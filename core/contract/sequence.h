@@ -50,10 +50,10 @@ struct SequenceBatch {
   std::vector<std::string> ignored;  // arrays that the variant does not know
 };
 
-/// Throws InputError unless `token` is one of so many, counted from 0.
+/// Throws InputError unless 0 <= token < tokens.
 void require_token(Index token, Index tokens);
 
-/// Throws InputError where only one of two arrays is given that mean something together.
+/// Throws InputError if only one of two arrays is given that belong together.
 void require_together(const Sequence& sequence, std::string_view one, std::string_view other);
 
 /// A symmetric matrix [K, K] as an input gives it: whole, or as its diagonal [K, 1].
@@ -61,7 +61,7 @@ Matrix<double> square(const MatrixView& given);
 
 /// Checks every array that `variant` takes (presence, rank, sizes, ranges; the rank of q tells whether there
 /// are head and batch axes) and gives a view per head. q, k and v may have fewer heads: head h of H uses head
-/// floor(h Hx / H). Parameters that the file holds as arrays are taken over unless `given` has them. Throws
+/// floor(h Hx / H). Parameters that the file holds as arrays are used unless `given` has them. Throws
 /// InputError naming the array, the index and what was expected.
 SequenceBatch bind(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given);
 
@@ -71,10 +71,10 @@ Index inner_batch(const Settings& settings);
 /// Bytes that a run may hold at its peak, over all heads that are computed at the same time.
 inline constexpr double byte_limit = 6e9;
 
-/// Bytes that one block of a trace may hold with everything that is recorded of it.
+/// Bytes that one block of a trace may take together with its record.
 inline constexpr double record_limit = 1e9;
 
-/// What one head takes in bytes, rather too much than too little.
+/// The bytes that one head takes, an upper estimate.
 struct Footprint {
   double work = 0;        // at the peak, besides what is kept
   double kept = 0;        // outputs and final states
@@ -86,7 +86,7 @@ struct Footprint {
 void require_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size,
                        bool recorded = false);
 
-/// Throws InputError naming the arrays that it comes from where a state of this size is too large to be kept
+/// Throws InputError, naming the arrays that set its size, if a state of this size is too large to be kept
 /// and written.
 void require_state(const Sequence& sequence, Index rows, Index columns);
 

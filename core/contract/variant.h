@@ -53,12 +53,12 @@ struct Condition {
 /// "layer_norm=true": a condition in words; empty for always.
 std::string describe(const Condition& condition);
 
-/// What is taken for an array that data lack, so that the rule can be looked at all the same.
+/// What replaces an array that the data lack, so that the rule can still be shown.
 struct StandIn {
   double value = 0;            // this number everywhere, or this multiple of `like`
   std::string like = {};       // another array, such as k
   bool random = false;         // normal numbers of this size instead
-  bool learning_rate = false;  // less where keys are long: divided by the largest |k|^2
+  bool learning_rate = false;  // divided by the largest |k|^2 where that is above 1
 
   bool operator==(const StandIn&) const = default;
 };
@@ -74,7 +74,7 @@ struct Input {
   std::optional<std::string> absent = {};  // what its absence means ("0", "empty"); none: required
   Condition when = {};
   StandIn stand_in = {};             // for a required array
-  std::optional<double> keeps = {};  // the value with which nothing is forgotten, if it makes a rule forget
+  std::optional<double> keeps = {};  // the value without decay, if the array makes the state decay
 };
 
 /// Whether the array has one row per token.
@@ -97,7 +97,7 @@ struct Parameter {
   std::string standard_words = {};      // where the default depends on options: the rule in words
   bool whole = false;                   // a whole number
   double stand_in = 1;                  // taken where data lack a required parameter
-  std::optional<double> keeps = {};     // the value with which nothing is forgotten
+  std::optional<double> keeps = {};     // the value without decay
 };
 
 /// A choice given with --param.
@@ -121,21 +121,21 @@ struct InnerLoss {
   std::function<std::vector<InnerProblem>(const InnerContext&)> problems = {};
 };
 
-/// What tokens leave in a memory: row i of `values` [N, V] is what it should answer for row i of `keys` [N,
+/// What tokens store in a memory: row i of `values` [N, V] is what it should return for row i of `keys` [N,
 /// K]. N is a multiple of the tokens.
 struct StoredPairs {
   Matrix<double> keys;
   Matrix<double> values;
 };
 
-/// How a memory is asked what it remembers, where that is not S^T k for the keys and values that the rule
-/// writes. A row program's k and v are taken for just these (Program::k, core/rules/stored_pairs.h); a rule
-/// that puts anything else there says with `pairs` what is stored.
+/// How a memory is queried for what it stores, where that is not S^T k for the keys and values that the rule
+/// writes. By default these are the k and v of a row program (Program::k, core/rules/stored_pairs.h); a rule
+/// with anything else there gives the stored pairs with `pairs`.
 struct MemoryAccess {
   std::function<StoredPairs(const Sequence&, Index first, Index count)> pairs = {};
   /// [N, V] for keys [N, K], from the states after some tokens.
   std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>& keys)> answers = {};
-  std::string none = {};  // why there is no memory that pairs share
+  std::string none = {};  // why the rule has no memory shared by all pairs
 };
 
 /// One rule of the family: its names, ranges, words and how it computes. Data, but for `rule`.
@@ -144,13 +144,13 @@ struct Variant {
   std::string label;
   std::string words;  // one sentence: what this rule adds
   std::string paper;
-  /// What the paper says that S becomes with a token, to be read by people and by the tests, which carry it
-  /// out as it stands: "(I - beta k k') S + beta k v'". S is the memory before, x' a transpose, o by
-  /// channels, and names are inputs, parameters, Diag, exp, or what is said behind a comma: ", R = S if
-  /// read=undecayed". Empty where the rule is more than that.
+  /// The update of S by one token as in the paper, for readers and for the tests, which evaluate it:
+  /// "(I - beta k k') S + beta k v'". S is the state before, x' a transpose, o the product by channels; names
+  /// are inputs, parameters, Diag, exp, or defined after a comma: ", R = S if read=undecayed". Empty where
+  /// one such formula is not enough.
   std::string recurrence = {};
   std::vector<Option> options = {};
-  std::vector<std::string> makes = {};  // of q, k and v: what the rule makes itself and does not take
+  std::vector<std::string> makes = {};  // of q, k and v: those that the rule makes itself, no inputs
   std::vector<Input> inputs = {};
   std::vector<Parameter> parameters = {};  // besides scale
   std::vector<State> states = {{"S"}};
@@ -164,8 +164,8 @@ struct Variant {
   std::function<bool(const Settings&)> go_together = {};
   /// Adds arrays that follow from the others and run through the whole sequence, such as running sums.
   std::function<void(Sequence&)> derive = {};
-  /// Adds to the arrays of the tokens that follow `finished` what that run took from its initial states, so
-  /// that it is not taken from its final ones.
+  /// Adds to the arrays `more` that continue `finished` what that run derived from its initial states, so
+  /// that it is not derived from its final ones.
   std::function<void(const Sequence& finished, Arrays& more)> hand_over = {};
 };
 
@@ -226,10 +226,10 @@ Input beta_input();
 Input mu_input();
 Input initial_state_input();
 
-/// The same input with something to take for it where data lack it.
+/// The same input with a stand-in where the data lack it.
 Input demonstrated(Input input, StandIn stand_in);
 
-/// The same input, which makes a rule forget unless it is `keeps`.
+/// The same input, which makes the state decay unless it is `keeps`.
 Input forgetting(Input input, double keeps);
 
 /// The same input where it may be left out; `absent` says what that means.

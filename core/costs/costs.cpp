@@ -6,7 +6,7 @@ namespace palimpsest {
 
 namespace {
 
-/// What softmax attention meets.
+/// The counts of softmax attention.
 struct Attention {
   double queries = 0;
   double k = 0;
@@ -61,7 +61,7 @@ Work mamba_work(double L, double k, double v, bool skip, Form form) {
       passes += 1;
       composed += L - distance;
     }
-    // What is written, the scan, and what was carried in. Both tables are written and read, and read and
+    // The writes, the scan, and the carried-in state. Both tables are written and read once, and read and
     // written again in every pass.
     work +=
         {.multiplications = 2 * (L + composed) * cells, .moved = 4 * (1 + passes) * L * cells + 2 * cells};
@@ -69,13 +69,13 @@ Work mamba_work(double L, double k, double v, bool skip, Form form) {
   return work;
 }
 
-/// What is read once every query is solved, and what is carried on.
+/// The reads once every query is solved, and the carry to the next block.
 Work read_work(double L, double k, double v) {
   const double pairs = L * (L + 1) / 2;
   Work work = {.products = L * L * (k + v), .seen = pairs * (k + v)};
   work += Work::product(L, k, v);
   work += Work::product(k, L, k + v);
-  // The decays between the tokens and weights of them, then those of vectors and of what is carried.
+  // The decays between the tokens and their weights, then the decays of vectors and of the carried state.
   work += {.multiplications = L * (L - 1) / 2 + L - 1 + 2 * L * L + 2 * L * k + k * (k + v),
            .moved = 2 * k * (k + v)};
   return work;
@@ -100,7 +100,7 @@ Work parallel_work(double L, double k, double v) {
 /// The gains of L keys and P after them: by Sherman and Morrison, or (parallel) one solve for each key with
 /// the inverse of P, which is carried along.
 Work gains_work(double L, double k, Form form) {
-  Work token = Work::product(k, 1, k);  // k k^T, or what is not known along k
+  Work token = Work::product(k, 1, k);  // k k^T, or P k
   if (form != Form::parallel) {
     token += Work::product(k, 1, k);
     token += Work::product(k, 1, 1);
@@ -122,16 +122,16 @@ Work piece_work(double L, const std::vector<double>& widths, bool biases, Form f
     double in = widths[layer];
     double out = widths[layer + 1];
     const double cells = in * out;
-    work += Work::product(L, in, out);                 // the answer for k
+    work += Work::product(L, in, out);                 // the prediction for k
     if (layer > 0) work += Work::product(L, in, out);  // its error, one layer down
     work += Work::product(in, L, out);                 // the gradient
     work += {.multiplications = L * out, .moved = 4 * cells};
     if (layer > 0) work += {.multiplications = L * in, .exponentials = 3 * L * in};
     if (form == Form::recurrent) {
-      work += Work::product(L, in, out);  // the answer for q, by the token's own weights
+      work += Work::product(L, in, out);  // the output for q, by the token's own weights
       work += {.multiplications = L * cells + (biases ? L * out : 0)};
     } else {
-      // By the weights at the start, by what the batch learned before this piece, and by the piece itself.
+      // The weights at the start, the gradients of the batch before this piece, and the piece itself.
       work += Work::product(2 * L, in, out);
       work += {.products = L * L * (in + out), .seen = pairs * (in + out)};
       work += {.multiplications = L * L + L * out};
@@ -188,7 +188,7 @@ Work softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fa
     work.exponentials = x.seen;
     work.moved = 2 * x.cells;
   } else {
-    // A new maximum fades what was collected under the old one; the first has nothing to fade.
+    // A new maximum rescales what was summed under the old one; the first has nothing to rescale.
     work.multiplications = x.tiles * (x.v + 1) + x.queries * x.v;
     work.exponentials = x.seen + x.tiles - x.queries;
     work.moved = x.loaded * (x.k + x.v);

@@ -6,7 +6,7 @@
 
 namespace palimpsest {
 
-// What one head takes in one form, exact in `products`.
+// The cost of one head in one form, exact in `products`.
 
 /// The sizes of a row program's matrices.
 struct RowSizes {
@@ -15,12 +15,12 @@ struct RowSizes {
   double columns_v = 0;
 };
 
-/// What a row program takes in one form, from its structure alone (spec sections 2 and 4). `read_after` is
+/// The cost of a row program in one form, from its structure alone (spec sections 2 and 4). `read_after` is
 /// the program's. Exact for the three engines, whose work does not depend on the numbers.
 Work row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
               const std::vector<Index>& read_after = {});
 
-/// The work of all blocks of a form, that of one with so many tokens given by `of`.
+/// The work of all blocks of a form; `of` gives that of one block by its number of tokens.
 template <class Function>
 Work all_blocks(Form form, Index tokens, Index chunk_size, Function of) {
   Work sum;
@@ -31,8 +31,8 @@ Work all_blocks(Form form, Index tokens, Index chunk_size, Function of) {
   return sum;
 }
 
-/// core/engines/softmax: dense tiles, every query tile against all key tiles that it reaches; where keys fade
-/// with a gate for every key.
+/// core/engines/softmax: dense tiles, every query tile against all key tiles that it reaches; `fades`: with a
+/// decay gate for every key.
 Work softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fades);
 
 /// core/engines/mamba: Hillis and Steele's scan makes all states of a chunk, two numbers per cell and token.
@@ -42,14 +42,14 @@ Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size);
 /// numbers; counted with J = d_k, after which they are exact but for rounding.
 Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size);
 
-/// The work of mesanet's chunk of L tokens with so many steps.
+/// The work of a MesaNet chunk of L tokens with `steps` steps of conjugate gradients.
 Work mesanet_chunk_work(double L, double k, double v, double steps);
 
 /// core/variants/rls: a gain per key, then the row program that writes along them.
 Work least_squares_cost(const Sequence& sequence, Form form, Index chunk_size);
 
-/// core/engines/inner_network, with `widths` d_k, hidden, d_v. What the layer norm and the slope of the gelu
-/// multiply is left out: a few numbers per token and unit. A tanh counts as an exponential.
+/// core/engines/inner_network, with `widths` d_k, hidden, d_v. Multiplications of the layer norm and of the
+/// GELU's derivative are left out: a few numbers per token and unit. A tanh counts as an exponential.
 Work network_cost(const Sequence& sequence, const NetworkPlan& plan, Form form, Index chunk_size);
 
 /// core/engines/lact: gathering, reading, and one update per inner batch.

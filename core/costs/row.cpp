@@ -6,7 +6,7 @@ namespace palimpsest {
 
 namespace {
 
-/// What readers of L rows see, summed over them.
+/// What readers of L rows see, summed over the readers.
 struct SeenRows {
   double readers = 0;
   double decayed = 0;  // readers that come after a decay at all
@@ -15,7 +15,7 @@ struct SeenRows {
   double inside = 0;   // of the decays those in the reader's own sub-chunk
 };
 
-/// What an engine meets in L rows.
+/// The counts of an engine over L rows.
 struct MetRows {
   double rows = 0;
   double reads = 0;
@@ -48,7 +48,7 @@ SeenRows seen_by(const std::vector<Reader>& readers) {
   return seen;
 }
 
-/// Exactly what these many tokens are.
+/// The exact counts for `tokens` tokens.
 MetRows exact_rows(const Structure& structure, const RowSizes& sizes, double tokens,
                    const std::vector<Index>& read_after) {
   const auto reads = static_cast<Index>(tokens);
@@ -94,7 +94,7 @@ class Counter {
     if (erases) product(rows_.rows, rows_.k, rows_.v);
     product(rows_.rows * rows_.k, 1, rows_.v);  // the write
     scaled(rows_.rows * rows_.k);               // beta k
-    product(rows_.reads, rows_.k, rows_.v);     // of the end state where it is read last
+    product(rows_.reads, rows_.k, rows_.v);     // the reads, also of the final state
     if (has_parts_) {
       const double seen = erases ? rows_.rows + rows_.reads : rows_.reads;
       scaled(seen * state);             // what a reader sees of the parts
@@ -280,7 +280,7 @@ class Counter {
     if (decays_ && logs_) exponentiated(seen.readers * gates());
   }
 
-  /// What the rows write, at the end, and what was there before.
+  /// The rows' writes at the end of the block, and the state before it.
   void carry(bool decayed) {
     const double cells = rows_.k * rows_.v;
     product(p_ * rows_.k, rows_.rows, rows_.v);

@@ -6,11 +6,11 @@
 
 namespace palimpsest {
 
-/// Rows whose scores are made pair by pair where every channel has a decay of its own; between such
+/// Rows of a sub-chunk: inside it, scores with a decay per channel are computed pair by pair; between
 /// sub-chunks they are matrix products.
 inline constexpr Index sub_chunk_size = 16;
 
-/// What a table of decays was one row earlier: row i is row i - 1 of `table`, row 0 is `first` everywhere.
+/// A table of decays shifted down by one row: row i is row i - 1 of `table`, row 0 is `first` everywhere.
 template <class Scalar>
 Matrix<Scalar> one_row_earlier(const Matrix<Scalar>& table, Scalar first) {
   Matrix<Scalar> earlier = Matrix<Scalar>::Constant(table.rows(), table.cols(), first);
@@ -38,7 +38,7 @@ Matrix<Scalar> mixed(const Matrix<Scalar>& T, const Matrix<Scalar>& S) {
   return result;
 }
 
-/// [L, p K]: row i of X once for every part, times the weight of that part. X: [L, K], weights: [L, p].
+/// [L, p K]: row i of X repeated for every part, times the weight of that part. X: [L, K], weights: [L, p].
 template <class Scalar>
 Matrix<Scalar> spread(const Matrix<Scalar>& weights, const Matrix<Scalar>& X) {
   const Index K = X.cols();

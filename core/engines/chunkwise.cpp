@@ -21,7 +21,7 @@ Matrix<Scalar> as_row(const std::vector<double>& sight) {
 }
 
 /// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
-/// so exact zeros are legal and nothing overflows. A reader sees the state after so many decays and writes.
+/// so exact zeros are allowed and nothing overflows. For readers see Reader.
 template <class Scalar>
 class ChunkDecay {
  public:
@@ -132,7 +132,7 @@ class ChunkDecay {
       if (logs) return (values.array() * exponential(weights)).matrix();
       return (values.array() * weights).matrix();
     };
-    std::vector<std::vector<Index>> readers_after(static_cast<std::size_t>(L) + 1);  // so many decays
+    std::vector<std::vector<Index>> readers_after(static_cast<std::size_t>(L) + 1);  // by number of decays
     for (std::size_t s = 0; s < readers.size(); ++s)
       entry(readers_after, readers[s].decays).push_back(static_cast<Index>(s));
 
@@ -182,8 +182,8 @@ class ChunkDecay {
   Matrix<Scalar> remaining_;
 };
 
-/// What ChunkDecay is for one state, for a state in parts (spec 1.1 eq. U', 3.9): how a write of one chunk of
-/// L rows reaches a later reader through the transitions between them. Running products of [p, p] matrices
+/// ChunkDecay for a state in parts (spec 1.1 eq. U', 3.9): how a write of one chunk of L rows reaches a later
+/// reader through the transitions between them. Running products of [p, p] matrices
 /// only.
 template <class Scalar>
 class ChunkParts {
@@ -231,7 +231,7 @@ class ChunkParts {
   /// [p, p]: T_L .. T_1.
   const Matrix<Scalar>& total() const { return from_start_.back(); }
 
-  /// As ChunkDecay's. Vectors are spread over the parts: [R, p K], so that they meet the whole state.
+  /// As in ChunkDecay. Vectors are spread over the parts: [R, p K], as rows of the whole state.
   Matrix<Scalar> scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
                         const Matrix<Scalar>& Y) const {
     return (X * Y.transpose()).cwiseProduct(mask(readers));
@@ -249,8 +249,8 @@ class ChunkParts {
 };
 
 /// Decays of the value channels inside one chunk of L rows, spec 2.5: every channel has its own mask, so what
-/// was written is faded row after row by running products; nothing is divided. Without value decay every
-/// function gives back what it gets.
+/// was written decays row after row by running products; nothing is divided. Without value decay every
+/// function returns its argument.
 template <class Scalar>
 class ChunkValueDecay {
  public:
@@ -268,10 +268,10 @@ class ChunkValueDecay {
     return faded;
   }
 
-  /// Row j faded from its write to the chunk's end: mu_{j+1:L} o U_j. U: [L, V].
+  /// Row j decayed from its write to the chunk's end: mu_{j+1:L} o U_j. U: [L, V].
   Matrix<Scalar> to_end(const Matrix<Scalar>& U) const { return decay_.to_end(U); }
 
-  /// The state faded over the whole chunk: S Diag(mu_{1:L}). S: [K, V].
+  /// The state decayed over the whole chunk: S Diag(mu_{1:L}). S: [K, V].
   Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const {
     if (!exists_ || decay_.cumulative().rows() == 0) return S;
     return (S.array().rowwise() * decay_.cumulative().row(decay_.cumulative().rows() - 1).array()).matrix();
@@ -280,7 +280,7 @@ class ChunkValueDecay {
   /// U_i = R_i - sum_{j<i} N_ij (mu_{j+1:i} o U_j). N: [L, L], R: [L, V].
   Matrix<Scalar> solve(const Matrix<Scalar>& N, const Matrix<Scalar>& R) const {
     Matrix<Scalar> U = R;
-    Matrix<Scalar> faded(R.rows(), R.cols());  // row j: U_j as it stands at the present row
+    Matrix<Scalar> faded(R.rows(), R.cols());  // row j: U_j decayed to the present row
     for (Index i = 0; i < R.rows(); ++i) {
       faded.topRows(i).array().rowwise() *= mu_.row(i).array();
       U.row(i).noalias() -= N.row(i).head(i) * faded.topRows(i);
@@ -387,7 +387,7 @@ class Chunk {
     const Matrix<Scalar>& A = program_.erase_keys();
     const std::vector<Reader> readers = program_.erase_readers();
     const Matrix<Scalar> N = decay_.scores(A, readers, B_);
-    std::vector<Index> own_row(static_cast<std::size_t>(program_.rows()));  // fades what its erase has found
+    std::vector<Index> own_row(static_cast<std::size_t>(program_.rows()));  // decays what its erase has read
     std::iota(own_row.begin(), own_row.end(), 1);
     Matrix<Scalar> known = value_decay_.from_start(decay_.from_start(A, readers) * S, own_row);
     if (structure_.plain_write) {
@@ -450,7 +450,7 @@ class Chunk {
   Recorder* record_;
 };
 
-/// What `use` makes of the pieces of a chunk.
+/// Returns `use` of the pieces of a chunk.
 template <class Scalar, class Use>
 Matrix<Scalar> with_chunk(const Program<Scalar>& program, Recorder* record, Use use) {
   if (!program.structure.parts.empty()) {

@@ -81,7 +81,7 @@ const char* name(KernelKind kernel) {
   return "tensor cores";
 }
 
-// All fields by name: whoever adds one to Structure is asked here whether the kernels know it.
+// All fields by name: adding one to Structure fails to compile here, until the kernels are considered.
 
 bool fit_tensor_cores(const Structure& structure, Index K) {
   const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,

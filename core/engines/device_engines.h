@@ -8,7 +8,7 @@ struct Structure;
 
 /// What an engine computes whole heads with (docs/kernels.md).
 enum class KernelKind {
-  plain,        // written to be read: it makes the tensors of every step
+  plain,        // written for readability: it computes the tensors of every step
   registers,    // row by row, with the memory in registers
   tensor_cores  // matrix products on tensor cores
 };
@@ -19,14 +19,14 @@ inline constexpr KernelKind all_kernel_kinds[] = {KernelKind::plain, KernelKind:
 /// "plain kernel", "in registers", "tensor cores".
 const char* name(KernelKind kernel);
 
-/// The engines of one device, by what holds the numbers (core/engines/engines.h).
+/// The engines of one device, by Scalar type (core/engines/engines.h).
 struct DeviceEngines;
 
-/// Those of core, on the processor.
+/// The engines of core, on the processor.
 const DeviceEngines& cpu_engines();
 
-// Which rows and which attention the fast kernels of a GPU know (docs/kernels.md). That is said here, where
-// no GPU is needed, because a report of another machine is asked too what its times were taken of.
+// Which rows and which attention the fast GPU kernels support (docs/kernels.md). It is stated here, without
+// a GPU, because it is also needed for the report of another machine.
 
 /// The most key channels of rows, and channels of attention, that the kernels for tensor cores hold.
 inline constexpr Index most_tensor_core_channels = 128;
@@ -37,7 +37,7 @@ inline constexpr Index most_register_channels = 896;
 /// Whether the kernels for tensor cores compute rows of this structure, chunk by chunk.
 bool fit_tensor_cores(const Structure& structure, Index K);
 
-/// Whether they compute softmax attention of these sizes; `fades`: whether keys do.
+/// Whether they compute softmax attention of these sizes; `fades`: whether keys decay.
 bool fits_tensor_cores(Index K, Index V, bool fades);
 
 /// Whether a kernel computes rows of this structure row by row with the memory in registers.

@@ -9,12 +9,12 @@ namespace palimpsest {
 template <class Scalar>
 using Carried = std::vector<Matrix<Scalar>>;
 
-/// What is asked of an engine besides the numbers.
+/// How an engine is to compute, besides the numbers.
 struct EngineRequest {
   Form form = Form::recurrent;
   Index chunk_size = 1;             // tokens of a chunk, where the form has chunks
-  std::optional<Index> phase = {};  // what is given is one block in this phase of the form, as a trace walks
-                                    // through it: by kernels that make every tensor. None: all of the form
+  std::optional<Index> phase = {};  // the input is one block in this phase of the form, as in a trace, and
+                                    // kernels compute every tensor. None: the whole form
   Recorder* tap = nullptr;          // receives every tensor of the block, which is of one head
   std::stop_token stop = {};        // throws Cancelled when asked to
 };
@@ -25,19 +25,19 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Why operators like this one are not computed so; nothing if they are. Only its sizes matter.
+  /// Why operators like this one cannot be computed in this way; nothing if they can. Only its sizes matter.
   virtual std::optional<std::string> missing(const EngineRequest&, const Operator<Scalar>&) const {
     return {};
   }
 
-  /// What run() computes operators like this one with. Only its sizes matter.
+  /// The kernel with which run() computes operators like this one. Only its sizes matter.
   virtual KernelKind kernel(const EngineRequest&, const Operator<Scalar>&) const { return KernelKind::plain; }
 
-  /// How many bytes the operators of one run of whole heads may have: a longer sequence comes part by part.
-  /// 0: whole heads are not run at once, but one by one, block by block.
+  /// The most bytes of the operators in one run of whole heads: a longer sequence is split into several runs.
+  /// 0: heads are not run together, but one by one, block by block.
   virtual double most_bytes() const { return 0; }
 
-  /// Takes the states over operators of one size and structure, a state for each; gives the outputs. Throws
+  /// Advances the states over operators of one size and structure, a state each; returns the outputs. Throws
   /// Unsupported with the reason of missing(), Cancelled when asked to stop, Error with the device's words.
   std::vector<Matrix<Scalar>> run(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
                                   std::span<Carried<Scalar>> states) const {

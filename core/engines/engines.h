@@ -10,7 +10,7 @@ namespace palimpsest {
 
 /// The engines of one device in one precision, one for each family. They compute what the functions of
 /// core/engines do (shapes and errors stand there) and hand the same tensors, by the same names, to a tap.
-/// Rules and their traces compute through these and never ask on what. States and outputs:
+/// Rules and their traces use only these and do not depend on the device. States and outputs:
 ///   rows           {S [p K, V]}; what is read, [R, V]. In phase 0 of two passes what the rows write, U; in
 ///                  phase 1, which leaves S as it was before the chunk, v holds that U. Where the program
 ///                  reads at the end phase 1 reads the finished S, and phase 0 gives no rows.
@@ -31,7 +31,7 @@ struct Engines {
   const Engine<LeastSquaresKeys, Scalar>& least_squares;
 };
 
-/// The engines of one device, by what holds the numbers: those in f32 are for bf16 and tf32 too.
+/// The engines of one device, by Scalar type: those in f32 are for bf16 and tf32 too.
 struct DeviceEngines {
   Engines<double> f64;
   Engines<float> f32;
@@ -44,7 +44,7 @@ struct DeviceEngines {
       return f32;
   }
 
-  /// What `use` makes of those for numbers of this precision.
+  /// Returns `use` of the engines for this precision.
   template <class Use>
   auto with(Precision precision, Use use) const {
     return precision == Precision::f64 ? use(f64) : use(f32);

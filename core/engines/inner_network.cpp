@@ -13,7 +13,7 @@ std::vector<std::string> NetworkPlan::parameters() const {
   return names;
 }
 
-/// Keeps what the engine computes, if anyone asks.
+/// Records what the engine computes, if there is a recorder.
 template <class Scalar>
 class InnerNetwork<Scalar>::Record {
  public:
@@ -134,7 +134,7 @@ Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Ca
   add_to_sums(gradients(token, carried, record), carried);
   record.parameters("sum_", record.after(), sum);
 
-  // The token's own weights, and what the network with them answers to the query.
+  // The token's own weights, and the output of the network with them for the query.
   Carried<Scalar> own;
   for (std::size_t p = 0; p < parameter_count(); ++p) own.push_back(after(p, token.sigma(0), carried));
   record.parameters("", record.after(), [&](std::size_t p) { return own[p]; });
@@ -172,7 +172,7 @@ Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carri
     P.template triangularView<Eigen::StrictlyUpper>().setZero();
     note(recorder, "P" + plan_.suffix(layer), P);
 
-    // X W + b, less what this piece has learned, less what the batch had learned before it.
+    // X W + b, minus the gradients of this piece, minus those of the batch before it.
     Matrix<Scalar> earlier = X * carried[sums + weights(layer)];
     X = X * carried[weights(layer)] - P * keys.steps[layer];
     if (plan_.has_biases()) {

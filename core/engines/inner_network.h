@@ -5,8 +5,8 @@
 
 namespace palimpsest {
 
-/// What the network of an inner learner is made of, and how its tensors are called. TTT-Linear is one layer,
-/// TTT-MLP two with a GELU in between.
+/// The layers of an inner network and the names of their tensors. TTT-Linear has one layer, TTT-MLP two with
+/// a GELU between them.
 struct NetworkPlan {
   std::vector<std::string> weights;  // of each layer: {"S"}, {"W1", "W2"}
   std::vector<std::string> biases;   // {"bias"}, {"b1", "b2"}; none: the layers have no bias
@@ -24,7 +24,7 @@ struct NetworkPlan {
 template <class Scalar>
 class InnerNetwork;
 
-/// The layer norm that the answers of a sequence's network go through; nothing where it has none.
+/// The layer norm on the outputs of a sequence's network; nothing where it has none.
 template <class Scalar>
 std::optional<LayerNorm<Scalar>> network_norm(const Sequence& sequence) {
   if (sequence.option("layer_norm") != "true") return std::nullopt;
@@ -62,11 +62,11 @@ class InnerNetwork {
   const NetworkPlan& plan() const { return plan_; }
   const std::optional<LayerNorm<Scalar>>& norm() const { return norm_; }
 
-  /// Primal: one token, its own weights made and asked. Returns [1, V].
+  /// Primal: one token; computes its own weights and evaluates them. Returns [1, V].
   Matrix<Scalar> primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried, Recorder* recorder) const;
 
-  /// Dual: the same outputs for any number of tokens of one batch without anyone's own weights: what token j
-  /// adds to the answer for token i is their similarity times j's gradient. Returns [L, V].
+  /// Dual: the same outputs for any number of tokens of one batch without weights per token: token j changes
+  /// the output of token i by their similarity times j's gradient. Returns [L, V].
   Matrix<Scalar> dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried, Recorder* recorder) const;
 
  private:

@@ -19,7 +19,7 @@ struct LactUpdate {
 inline constexpr double column_norm_eps = 1e-5;
 
 /// The scan over all batches, for the dot loss without weight norm, where no gradient needs the weights: all
-/// gradients, a linear scan for M, the steps of every batch for itself, running sums for S. N batches,
+/// gradients, a linear scan for M, the step of every batch independently, running sums for S. N batches,
 /// stacked.
 template <class Scalar>
 struct LactScan {
@@ -29,7 +29,7 @@ struct LactScan {
   Matrix<Scalar> weights;    // [(N + 1) K, V]: before the first batch and after each
 };
 
-/// How sequences are taken.
+/// How LaCT processes a sequence.
 struct LactWay {
   Index batch = 1;            // tokens of an inner batch; the last one may be shorter
   bool update_first = false;  // a batch is read from the weights after it, not from those before
@@ -58,8 +58,8 @@ template <class Scalar>
 struct LactOnProcessor {
   Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S) const { return Q * S; }
 
-  /// Adds the gradient of some tokens of a batch: G += K^T Diag(eta) R, where the rows of R [L, V] are what
-  /// the memory should learn to answer more of: v for the dot loss, v - S^T k for the squared one.
+  /// Adds the gradient of some tokens of a batch: G += K^T Diag(eta) R, where the rows of R [L, V] are the
+  /// desired changes of the prediction: v for the dot loss, the error v - S^T k for the squared one.
   void gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
               Matrix<Scalar>& G) const;
 
@@ -110,8 +110,8 @@ Matrix<Scalar> lact_scan_block(const Device& device, const EngineRequest& reques
   return O;
 }
 
-/// One block of LaCT on a device that has what is above as gather(), update(), scan(), and read(Q, S) = Q S.
-/// Returns what the queries of the block get, or no rows.
+/// One block of LaCT on a device with gather(), update(), scan() as above, and read(Q, S) = Q S. Returns the
+/// outputs of the block [L, V], or no rows.
 template <class Scalar, class Device>
 Matrix<Scalar> lact_block(const Device& device, const EngineRequest& request,
                           const LactTokens<Scalar>& tokens, Carried<Scalar>& state) {

@@ -6,8 +6,8 @@ namespace palimpsest {
 
 namespace {
 
-/// Hillis and Steele: a pass over the distance d composes row i with row i - d, so that it then stands for
-/// 2 d tokens. Only products of numbers in [0, 1] and of those with what was written.
+/// Hillis and Steele: a pass over the distance d composes row i with row i - d, so that it then covers 2 d
+/// tokens. Only products of numbers in [0, 1], and of these with what was written.
 template <class Scalar>
 void scan(Matrix<Scalar>& E, Matrix<Scalar>& B, const std::stop_token& stop) {
   for (Index distance = 1; distance < E.rows(); distance *= 2) {
@@ -60,7 +60,7 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
   const Index V = rows.v.cols();
   const auto record = [&](const char* name, const Matrix<Scalar>& value) { note(recorder, name, value); };
 
-  // Row i of a table is a [K, V] matrix of token i, row after row.
+  // Row i of a table is the [K, V] matrix of token i in row-major order.
   const Matrix<Scalar> U = rows.delta.cwiseProduct(rows.v);
   Matrix<Scalar> E(L, K * V);
   Matrix<Scalar> B(L, K * V);

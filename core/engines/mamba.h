@@ -16,8 +16,8 @@ struct MambaRows {
   Matrix<Scalar> D;      // [1, V], or empty: no skip connection
 };
 
-/// Recurrent form: S = exp(A o 1 delta^T) o S + k (delta o v)^T, o = S^T q + D o v, token by token; a
-/// recorder wants one token at a time. Chunkwise and parallel form: an associative scan over the pairs (E_t,
+/// Recurrent form: S = exp(A o 1 delta^T) o S + k (delta o v)^T, o = S^T q + D o v, token by token; with a
+/// recorder one token at a time. Chunkwise and parallel form: an associative scan over the pairs (E_t,
 /// B_t) with (E_2, B_2) o (E_1, B_1) = (E_2 o E_1, E_2 o B_1 + B_2), then the state carried in, then all
 /// reads; makes every state: two tables [L, K V]. Advances {S [K, V]} and returns [L, V]. Throws Cancelled
 /// when asked to stop.

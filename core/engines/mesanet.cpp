@@ -13,8 +13,8 @@ Matrix<Scalar> scaled_tokens(const Matrix<Scalar>& X, const Matrix<Scalar>& fact
   return (X.array().colwise() * factor.col(0).array()).matrix();
 }
 
-/// M^{-1} q for a symmetric positive definite M, by Cholesky without square roots: it stays finite where
-/// rounding has taken the definiteness away.
+/// M^{-1} q for a symmetric positive definite M, by Cholesky without square roots: it stays finite where M is
+/// not quite definite because of rounding.
 template <class Scalar>
 RowVector<Scalar> solve(const Matrix<Scalar>& M, const RowVector<Scalar>& q) {
   return M.ldlt().solve(q.transpose()).transpose();
@@ -84,7 +84,7 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
   const Index most_steps = 4 * Q.cols() + 16;
   constexpr Scalar rounding = std::numeric_limits<Scalar>::epsilon();
 
-  // Of size 1, so that no square overflows or vanishes.
+  // Scaled to maximum norm 1, so that no square overflows or underflows.
   Vector<Scalar> size = Q.rowwise().template lpNorm<Eigen::Infinity>();
   size = (size.array() > Scalar(0)).select(size, Scalar(1));
   Q.array().colwise() /= size.array();
@@ -144,8 +144,7 @@ Matrix<Scalar> conjugate_gradients(const Systems<Scalar>& systems, Matrix<Scalar
   return scaled_tokens<Scalar>(X, size);
 }
 
-/// All that follows once x is known for every query: reads from the state carried in and from inside, and the
-/// state carried on.
+/// Outputs and next state once x is known for every query: reads of the carried-in state and of the chunk.
 template <class Scalar>
 Matrix<Scalar> read_and_carry(const MesaRows<Scalar>& rows, const Inside<Scalar>& inside,
                               const Matrix<Scalar>& X, MesaState<Scalar>& H, Recorder* recorder) {

@@ -16,7 +16,7 @@ struct MesaRows {
   Matrix<Scalar> ridge;  // [K, K], symmetric positive definite
 };
 
-/// Exactly symmetric, so that every way to solve meets the same matrix.
+/// Exactly symmetric, so that every solver gets the same matrix.
 template <class Scalar>
 Matrix<Scalar> symmetric(const Matrix<double>& matrix) {
   return ((matrix + matrix.transpose()) / 2).template cast<Scalar>();
@@ -44,14 +44,14 @@ MesaRows<Scalar> mesa_rows(const Sequence& sequence, Index first, Index count) {
 template <class Scalar>
 using MesaState = Matrix<Scalar>;
 
-/// How conjugate gradients came to the solution x of one query of a chunk.
+/// The iterations of conjugate gradients towards the solution x of one query of a chunk.
 struct SolveCourse {
-  Index row = 0;  // which query; given by whoever asks
-  /// What is left, q - M x, in the norm of the preconditioner and relative to the query, at the beginning and
-  /// after each step: [1 + steps]. The steps end where it is down to the rounding.
+  Index row = 0;  // which query; set by the caller
+  /// The residual q - M x in the norm of the preconditioner, relative to the query, at the beginning and
+  /// after each step: [1 + steps]. The steps end where it reaches the rounding.
   std::vector<double> rests = {};
   std::vector<Vector<double>> solutions = {};  // x so far, from 0 on: [1 + steps], each [K]
-  bool is_direct = false;  // it did not come so far, and the engine solved the system directly instead
+  bool is_direct = false;  // it did not converge, and the engine solved the system directly instead
 };
 
 /// Chunkwise form: conjugate gradients on all queries of the chunk at once; the Gram matrices inside the
@@ -75,7 +75,7 @@ template <class Scalar>
 Matrix<Scalar> compute_block(const EngineRequest& request, const MesaRows<Scalar>& rows,
                              Carried<Scalar>& state);
 
-/// What the gains of recursive least squares follow from, spec 3.13: no value is needed.
+/// The inputs of the gains of recursive least squares, spec 3.13: no values are needed.
 template <class Scalar>
 struct LeastSquaresKeys {
   Matrix<Scalar> k;      // [L, K]
@@ -93,7 +93,7 @@ template <class Scalar>
 Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
                                    Recorder* recorder = nullptr);
 
-/// The same; in the parallel form every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t
+/// The same; in the parallel form independently per token: one solve with R_t = gamma_t R_{t-1} + beta_t k_t
 /// k_t^T, the inverse of P_t. Throws Cancelled when asked to stop.
 template <class Scalar>
 Matrix<Scalar> compute_block(const EngineRequest& request, const LeastSquaresKeys<Scalar>& keys,

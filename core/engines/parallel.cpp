@@ -150,7 +150,7 @@ class PartsWalk {
   Matrix<Scalar> since_start_;  // [p, p]: T_i .. T_1
 };
 
-/// What eq. P needs of the keys, queries, decays and the initial state.
+/// The terms of eq. P from the keys, queries, decays and the initial state.
 template <class Scalar>
 struct Dense {
   Matrix<Scalar> P;        // [R, N] q_s^T Phi(s, j) b_j for the writes j that s sees
@@ -164,7 +164,7 @@ struct Dense {
   Matrix<Scalar> S_kept;  // [K, V] Phi(N, 0) S_0
 };
 
-/// Readers by the number of rows that they let pass before they read: [n + 1] lists.
+/// Readers by the number of decays before they read: [n + 1] lists.
 std::vector<std::vector<Index>> by_time(const std::vector<Reader>& readers, Index rows) {
   std::vector<std::vector<Index>> lists(static_cast<std::size_t>(rows) + 1);
   for (std::size_t s = 0; s < readers.size(); ++s)
@@ -291,12 +291,12 @@ struct ChannelMask {
   }
 };
 
-/// What the rows write, U, and what the reads find of it, P U + P+ V+.
+/// What the rows write, U, and what the outputs read of it, P U + P+ V+.
 template <class Scalar>
 struct Solved {
   Matrix<Scalar> U;
   Matrix<Scalar> intra;
-  Matrix<Scalar> U_at_end;  // U, faded to the end of the sequence
+  Matrix<Scalar> U_at_end;  // U, decayed to the end of the sequence
 };
 
 template <class Scalar>

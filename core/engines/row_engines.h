@@ -24,14 +24,13 @@ template <class Scalar>
 Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& state,
                            Recorder* recorder = nullptr);
 
-/// The second, which no chunk has to wait for another with: the outputs [R, V] from the state before the
-/// chunk and what its rows write.
+/// The second pass, independent for every chunk: the outputs [R, V] from the state before the chunk and what
+/// its rows write.
 template <class Scalar>
 Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar>& state_before,
                              const Matrix<Scalar>& U, Recorder* recorder = nullptr);
 
-/// The answers of the state to rows that write nothing: O = (g o Q) S, [R, V]. Advances `state`, which only
-/// fades.
+/// The outputs of rows that write nothing: O = (g o Q) S, [R, V]. Advances `state`, which only decays.
 template <class Scalar>
 Matrix<Scalar> chunk_answers(const Program<Scalar>& program, Matrix<Scalar>& state);
 
@@ -40,8 +39,8 @@ double chunk_matrices(const Structure& structure);
 
 /// Engine 3, spec 1.2 eq. P: the whole sequence as one dense lower triangular problem with two [n, n]
 /// matrices. Shares no code with the chunkwise engine: scores by one running product per pair, solve by
-/// Eigen. Advances `state` and returns the outputs [n, V], for a read at the end too. `recorder` also
-/// receives every tensor. Throws Cancelled when asked to stop.
+/// Eigen. Advances `state` and returns the outputs [n, V], also where the output reads the final state.
+/// `recorder`, if any, receives every tensor. Throws Cancelled when asked to stop.
 template <class Scalar>
 Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& state, Recorder* recorder = nullptr,
                         const std::stop_token& stop = {});

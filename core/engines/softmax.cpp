@@ -22,7 +22,7 @@ Matrix<Scalar> masked_scores(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, I
   return X;
 }
 
-/// exp(x - m), where a key that is not seen (-inf) weighs nothing whatever m is.
+/// exp(x - m), where a masked key (-inf) has weight 0 whatever m is.
 template <class Scalar>
 Scalar weight(Scalar x, Scalar m) {
   using std::exp;
@@ -68,7 +68,7 @@ void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix
   const Vector<Scalar> m = state.m.cwiseMax(X.rowwise().maxCoeff());
   const Vector<Scalar> fade = state.m.binaryExpr(m, [](Scalar old, Scalar now) { return weight(old, now); });
   note(record, "X", X);
-  Matrix<Scalar>& E = X;  // a tile may be large: in its place
+  Matrix<Scalar>& E = X;  // in place, because a tile may be large
   for (Index i = 0; i < E.rows(); ++i) {
     for (Index j = 0; j < E.cols(); ++j) E(i, j) = weight(X(i, j), m(i));
   }

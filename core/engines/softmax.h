@@ -6,11 +6,11 @@
 
 namespace palimpsest {
 
-/// Causal softmax attention, spec 3.1. Query row i is token first_query + i and sees the keys up to and
-/// including that number; key row j is number first_key + j (keys of an earlier cache count first). Q is
+/// Causal softmax attention, spec 3.1. Query row i has the number first_query + i and sees the keys up to and
+/// including that number; key row j has the number first_key + j (keys of an earlier cache count first). Q is
 /// already scaled. A bias is added to the scores of the same queries and keys; empty: none.
 
-/// Partial softmax of L queries over the keys met so far: maximum m, denominator l, numerator Y. Merging is
+/// Partial softmax of L queries over the keys so far: maximum m, denominator l, numerator Y. Merging is
 /// associative: exp(m - m') rescales what was collected under the old maximum.
 template <class Scalar>
 struct SoftmaxState {
@@ -27,8 +27,8 @@ struct SoftmaxState {
   Matrix<Scalar> output() const { return (Y.array().colwise() / l.array()).matrix(); }
 };
 
-/// What keys have lost on the way to their queries where every token's gate fades all keys before it, as a
-/// logarithm: element (i, j) is the sum of the log_gates [N] of keys j + 1 to first_query + i, and 0 on later
+/// The log decay of every key at every query, where each gate decays all keys before it: entry (i, j) is the
+/// sum of the log_gates [N] of keys j + 1 to first_query + i, and 0 on later
 /// keys. Added up from the query backwards, never a difference of sums: a gate of 0 (-inf) is right. [L,
 /// first_query + L].
 template <class Scalar>

@@ -10,14 +10,15 @@
 
 namespace palimpsest {
 
-/// What a walk over a whole sequence leaves.
+/// The result of a walk over a whole sequence.
 template <class Scalar>
 struct Walked {
   Matrix<Scalar> o;         // [T, V]
   Carried<Scalar> carried;  // after the last block
 };
 
-/// One sequence on its way through one form, block by block: for rules that are no row programs. A block is
+/// The computation of one sequence in one form, block by block: for rules that are no row programs. A block
+/// is
 /// one token (recurrent), at most a chunk (chunkwise) or the whole sequence (parallel).
 template <class Scalar>
 class Walk {
@@ -40,17 +41,18 @@ class Walk {
   /// What is carried before block 0.
   virtual Carried<Scalar> initial() const = 0;
 
-  /// The block before which stands what block `index` starts from: its own, unless a phase goes over the same
-  /// tokens again. No later block is started from than that of the last one.
+  /// The block whose initial state block `index` starts from: itself, unless a phase goes over the same
+  /// tokens again. Never later than that of the last block.
   virtual Index starts_at(Index index) const { return index; }
 
-  /// Takes `carried` over block `index`. Returns the outputs of its tokens, [count, V], or no rows at all.
-  /// Whoever calls records the outputs. Throws Cancelled when asked to stop.
+  /// Advances `carried` over block `index`. Returns the outputs of its tokens, [count, V], or no rows at all.
+  /// The caller records the outputs. Throws Cancelled when asked to stop.
   virtual Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                                  const std::stop_token& stop) const = 0;
 
-  /// All of `heads` from the first to the last block, walks like this one over sequences of one size, this
-  /// the first: at once where the engines can, else block by block. Throws Cancelled when asked to stop.
+  /// Runs all `heads`, walks like this one over sequences of one size with this one first, from the first to
+  /// the last block: together where the engines can, else block by block. Throws Cancelled when asked to
+  /// stop.
   virtual std::vector<Walked<Scalar>> walk_together(std::span<const std::unique_ptr<const Walk>> heads,
                                                     Index /*chunk_size*/, const std::stop_token& stop) const {
     std::vector<Walked<Scalar>> walked;
@@ -82,17 +84,17 @@ class Walk {
     return recorded;
   }
 
-  /// What a tensor is called after a block: S_after of a token, S_out of a chunk or the sequence.
+  /// The name of a state after a block: S_after of a token, S_out of a chunk or the sequence.
   std::string after(const std::string& state) const {
     return state + (form_ == Form::recurrent ? "_after" : "_out");
   }
 
-  /// One column of the memory, those of Rule::channel(), by itself: it may outlive the walk. None where the
-  /// memory is no linear function of the values.
+  /// One column of the state, counted as in Rule::channel(); it may outlive the walk. None where the state is
+  /// not linear in the values.
   virtual std::optional<Channel> channel(Index /*column*/) const { return std::nullopt; }
 
-  /// What the largest block takes at its peak, besides what is carried; more if every tensor of it is
-  /// recorded. Rather too much than too little; nothing where the rule says it otherwise.
+  /// The peak memory of the largest block, besides what is carried; more if every tensor of it is recorded.
+  /// An upper estimate; zero where the rule states it elsewhere.
   virtual Footprint need(bool /*recorded*/) const { return {}; }
 
  protected:
@@ -104,7 +106,7 @@ class Walk {
     recorder.rows(name, form_ == Form::recurrent, rows(block)(name));
   }
 
-  /// Records what the query is multiplied by, if it is.
+  /// Records the factor of the query unless it is 1.
   void record_scale(Recorder& recorder) const {
     if (sequence_.parameter("scale") != 1) recorder("scale", sequence_.parameter("scale"));
   }
@@ -165,10 +167,10 @@ class OperatorWalk : public Walk<Scalar> {
   }
 
  protected:
-  /// What the engine takes of a block; of one that holds all tokens, for whole heads.
+  /// The engine's input for a block; for whole heads, the block that holds all tokens.
   virtual Operator<Scalar> tokens(const Block& block) const = 0;
 
-  /// Records what a block starts from besides what the engine tells.
+  /// Records the inputs of a block that the engine does not record.
   virtual void record_given(const Block& block, const Carried<Scalar>& /*carried*/,
                             Recorder& recorder) const {
     this->record_inputs(block, recorder);

@@ -287,7 +287,7 @@ void Explainer::read(const Expression& expression, Cells block) {
       read(arguments[0], {{}, first, 0, last - first, 1});
       break;
     }
-    // Which cells a function reads for a whole block only the function knows: all of them, to be safe.
+    // Which cells a function reads for a block is unknown here: note all of them, to be safe.
     case Expression::Kind::function:
       for (const Expression& argument : arguments) all_of(argument);
       break;

@@ -8,14 +8,14 @@
 
 namespace palimpsest {
 
-/// What a tensor is to a person; decides its colour everywhere (formula, slider, picture frame, timeline).
+/// What a tensor means; decides its colour everywhere (formula, slider, picture frame, timeline).
 enum class Role { plain, query, key, value, gate, strength, error, state, output };
 
-/// How a tensor of a record is written and called.
+/// The symbol and the name of a tensor of a record.
 struct Symbol {
   std::string latex;  // "\\bar S_t"
   Role role = Role::plain;
-  std::string words;  // "what is there now"
+  std::string words;  // what it is, "decay since the write"
   bool turns =
       true;  // of a state: it stands key x value and may be shown value x key (core/steps/recognised.h)
 };
@@ -78,11 +78,11 @@ std::string to_string(const Expression& expression);
 /// too).
 std::vector<std::string> operands(const Expression& expression);
 
-/// What part of the largest operand a result may be and still be rounding alone.
+/// The fraction of the largest operand up to which a result counts as rounding alone.
 inline constexpr double dust_share = 1e-12;
 
-/// Up to which size what `expression` makes of `record` is rounding: dust_share of the largest number that it
-/// reads.
+/// The magnitude up to which values of `expression` on `record` are rounding: dust_share times the largest
+/// number that it reads.
 double dust_of(const Expression& expression, const Record& record);
 
 /// `expression` with every tensor that `definitions` define replaced by its definition, as a named
@@ -91,11 +91,11 @@ double dust_of(const Expression& expression, const Record& record);
 Expression expand(const Expression& expression, std::span<const Equation> definitions,
                   std::span<const std::string> inlined);
 
-/// What a piece of a formula is replaced with; nothing: it stays, and its arguments are looked into.
+/// The replacement of a piece of a formula; nothing: it stays, and its arguments are visited.
 using Replacement = std::function<std::optional<Expression>(const Expression&)>;
 
-/// `expression` with every piece that `replacement` takes replaced, from the outside in. What was put in is
-/// not looked into.
+/// `expression` with every piece replaced for which `replacement` returns one, from the outside in. Replaced
+/// pieces are not visited again.
 Expression replaced(const Expression& expression, const Replacement& replacement);
 
 /// Whether two expressions are the same formula.
@@ -108,8 +108,7 @@ struct AdditivePart {
 };
 
 /// An expression as a sum, with products and transposes of sums multiplied out: beta k (v - old)^T is beta k
-/// v^T less beta k old^T. One part where there is nothing to add. Definitions of named pieces are looked
-/// into.
+/// v^T minus beta k old^T. One part where there is nothing to add. Named pieces are expanded.
 std::vector<AdditivePart> additive_parts(const Expression& expression);
 
 /// The value in f64, by the plain definition of every operation: the interpreter that checks the engines.
@@ -130,7 +129,7 @@ Shape shape(const Expression& expression, const Record& record);
 /// "[3, 4]", as messages write it.
 std::string to_string(Shape shape);
 
-/// How the two factors of a product meet.
+/// How the two factors of a product are multiplied.
 enum class ProductKind {
   number_left,  // a [1, 1] factor scales the other
   number_right,
@@ -139,7 +138,7 @@ enum class ProductKind {
   matrices,        // a sum over the inner index
 };
 
-/// How the factors of `product`, of these shapes, meet.
+/// How the factors of `product`, of these shapes, are multiplied.
 ProductKind product_kind(const Expression& product, Shape left, Shape right);
 
 /// A factor of a Hadamard product with one row or column is repeated: the index to read instead of `index`.
@@ -149,16 +148,16 @@ inline Index repeated(Index index, Index size) { return size == 1 ? 0 : index; }
 /// parentheses.
 enum class Precedence { sum, hadamard, product, atom };
 
-/// How LaTeX is coloured and which part is lit.
+/// How LaTeX is coloured and which part is highlighted.
 struct LatexStyle {
   /// The colour of a role as "#rrggbb"; empty: no colour commands at all.
   std::function<std::string(Role role, bool lit)> colour;
-  /// Recorded name whose symbol or subexpression is lit and underlined; the rest is dimmed. Empty: all lit.
+  /// Recorded name whose symbol or subexpression is highlighted, the rest dimmed. Empty: nothing is dimmed.
   std::string lit;
   /// If set, [1, 1] tensors are written as their numbers from this record.
   const Record* numbers = nullptr;
-  /// The name of a subexpression that stands in a box of `box_colour`; with `boxes_sign` the sign in the
-  /// middle of that sum or difference alone.
+  /// The name of a subexpression that is boxed in `box_colour`; with `boxes_sign` only the sign in the middle
+  /// of that sum or difference.
   std::string boxed = {};
   std::string box_colour = {};
   bool boxes_sign = false;
@@ -184,8 +183,8 @@ struct Cells {
 struct Explanation {
   std::string formula;  // with indices: "sum_i S[i, 5] k[i]", in plain Unicode: "Σᵢ S̄[i,5]·k[i]"
   std::string numbers;  // the same with numbers, the largest terms first when there are many, then "…"
-  double value = 0;     // what the formula gives
-  std::vector<Cells> sources;  // what it reads
+  double value = 0;     // the value of the formula
+  std::vector<Cells> sources;  // the cells that it reads
 };
 
 /// The arithmetic of cell (row, column) of result := expression; throws Error if the cell does not exist. A
@@ -201,7 +200,7 @@ struct Function {
   std::string name;
   std::string signature = {};  // the shapes that it takes and gives: "[L, K], [L, 1] -> [L, K]"
   /// LaTeX of the call, from the LaTeX of the arguments. Every piece between two arguments is complete by
-  /// itself, so that pictures can stand in their places.
+  /// itself, so that pictures can replace the arguments.
   std::function<std::string(std::span<const std::string> arguments)> latex;
   /// How tightly that LaTeX binds, and how tightly it needs every argument to bind: atoms may get subscripts.
   Precedence binds = Precedence::atom;
@@ -214,7 +213,7 @@ struct Function {
   std::function<Term(CallCell& cell)> explain;
 };
 
-/// The one table of functions (core/formula/functions.cpp): those of all, then those of single variants.
+/// The one table of functions (core/formula/functions.cpp): the common ones, then those of single variants.
 std::span<const Function> functions();
 
 /// The function called `name`; throws Error listing the known ones.
@@ -224,7 +223,7 @@ const Function& find_function(std::string_view name);
 /// alone means "of this token" and is dropped.
 std::string unicode(std::string_view latex);
 
-/// A number for a person: 4 significant digits, a real minus sign, powers of ten: "−1.235·10⁻⁵".
+/// A number for display: 4 significant digits, a real minus sign, powers of ten: "−1.235·10⁻⁵".
 std::string number_text(double value);
 
 /// The same for LaTeX, with 3 significant digits: "-1.23\\cdot 10^{-5}".

@@ -71,7 +71,7 @@ class Signature {
   /// What the letters stand for.
   class Letters {
    public:
-    /// Whether `size` can be `actual`; what it leaves open is then known.
+    /// Whether `size` can equal `actual`; if so, fixes a letter that was unknown.
     bool fits(const Size& size, Index actual) {
       if (!size.letter) return actual == size.more;
       std::optional<Index>& known = sizes_[size.letter];

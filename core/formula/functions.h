@@ -20,8 +20,7 @@ struct Term {
   double value = 0;
 };
 
-/// A row or column of a cell: a number, or the letter that a sum runs over (then `index` is the one summand
-/// meant).
+/// A row or column of a cell: a number, or the letter that a sum runs over (then `index` is one summand).
 struct Subscript {
   Subscript(Index new_index, char new_letter = 0) : index(new_index), letter(new_letter) {}
 
@@ -58,7 +57,7 @@ Term maximum(const Term& a, const Term& b);
 /// The larger of two numbers; NaN if either is.
 double maximum(double a, double b);
 
-/// The same formula, with its numbers already worked out to one.
+/// The same formula, with its numbers replaced by their result.
 Term worked_out(Term a);
 inline double worked_out(double a) { return a; }
 
@@ -126,7 +125,7 @@ class CallCell {
   Index column_;
 };
 
-/// The same cell where only numbers are wanted.
+/// The same cell, for numbers only.
 struct ValueCell {
   const CallCell& of;
 
@@ -171,8 +170,8 @@ std::vector<Shape> shapes_of(Arguments arguments);
 Function function(std::string name, const std::string& signature, Pattern pattern,
                   std::function<Matrix<double>(Arguments)> evaluate, std::function<Term(CallCell&)> explain);
 
-/// What CallCell is to a cell that is written out, to one of which only the number is wanted. Rows are made
-/// one after the other: own() knows those above.
+/// The counterpart of CallCell where only the number of a cell is needed. Rows are computed in order: own()
+/// gives those above.
 class NumberCell {
  public:
   NumberCell(Arguments arguments, const Matrix<double>& result, Index row, Index column)
@@ -195,8 +194,8 @@ class NumberCell {
   Index column_;
 };
 
-/// A row of the table from what one cell is: `cell` is called with a NumberCell for its number, with a
-/// CallCell for its arithmetic.
+/// A row of the table defined by one cell: `cell` is called with a NumberCell for the number, with a CallCell
+/// for the arithmetic.
 template <class Cell>
 Function by_cell(std::string name, const std::string& signature, Pattern pattern, Cell cell) {
   Function row = function(std::move(name), signature, std::move(pattern), {}, cell);
@@ -211,7 +210,7 @@ Function by_cell(std::string name, const std::string& signature, Pattern pattern
   return row;
 }
 
-/// `row`, which also needs that `fits`; else it says why not.
+/// `row` restricted to shapes that `fits` accepts; for others the error says `why_not`.
 Function only_where(Function row, std::function<bool(std::span<const Shape>)> fits, std::string why_not);
 
 /// The first rows of an argument of a call as numbers, all of them noted as read.
@@ -227,7 +226,7 @@ Function by_number(std::string name, const std::string& signature, Pattern patte
                    std::function<std::string(const CallCell&)> words);
 
 /// Whether the key of this column of a tile comes no later than the query of this row. The second and third
-/// argument of the call are the numbers with which the tile begins.
+/// argument of the call are the tile's first query and first key.
 template <class Cell>
 bool is_past(const Cell& cell) {
   const double query = cell.value(1, 0, 0) + static_cast<double>(cell.row());
@@ -241,7 +240,7 @@ std::vector<Function> matrix_functions();
 std::vector<Function> inner_batch_functions();
 std::vector<Function> wrong_functions();
 
-/// All of these: every function that no variant has for itself.
+/// Every function that does not belong to a single variant.
 std::vector<Function> common_functions();
 
 }  // namespace palimpsest

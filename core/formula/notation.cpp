@@ -155,7 +155,7 @@ std::pair<std::string, int> significant(double value, int digits) {
   return {text.substr(0, e), std::stoi(text.substr(e + 1))};
 }
 
-/// LaTeX of a number with so many digits; `times` stands before its power of ten.
+/// LaTeX of a number with `digits` digits; `times` is put before its power of ten.
 std::string number_in_latex(double value, int digits, std::string_view times) {
   if (std::isnan(value)) return R"(\mathrm{NaN})";
   const std::string sign = std::signbit(value) && value != 0 ? "-" : "";
@@ -178,7 +178,7 @@ class Writer {
  public:
   Writer(const Symbols& symbols, const LatexStyle& style) : symbols_(symbols), style_(style) {}
 
-  /// The whole formula. Operators and brackets take the colour of the group that they stand in.
+  /// The whole formula. Operators and brackets take the colour of the group that contains them.
   std::string whole(const std::string& latex) const { return coloured(latex, Role::plain, all_lit()); }
 
   std::string result(const std::string& name) const { return symbol(name, all_lit(), {}).latex; }
@@ -298,7 +298,7 @@ class Writer {
     return {.latex = part.latex + R"(^{\top})", .has_superscript = true};
   }
 
-  /// a (b c) keeps its brackets: they say what is multiplied first, and c a number would not fit after b.
+  /// a (b c) keeps its brackets: they say what is multiplied first.
   static Part write_product(const Part& left, const Part& right) {
     const bool bracketed_right = right.binds < Precedence::product || right.is_product;
     const std::string join = right.begins_with_digit && !bracketed_right ? R"( \cdot )" : " ";

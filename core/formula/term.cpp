@@ -13,7 +13,7 @@ namespace {
 
 using Binds = Written::Binds;
 
-constexpr Index few = 4;  // so many terms or factors are written out
+constexpr Index few = 4;  // terms or factors that are written out
 constexpr std::string_view minus = "−";
 
 bool is_negative(const Written& a) { return a.text.starts_with(minus); }
@@ -31,7 +31,7 @@ Written written_difference(const Written& a, const Written& b) {
   return {bracketed(a, a.open) + " − " + right, Binds::sum, b.open && right == b.text};
 }
 
-/// "−a": what is taken from a 0 that stands in the formula itself.
+/// "−a", written for 0 − a where the 0 is a constant of the formula.
 Written written_opposite(const Written& a) {
   return {std::string(minus) + bracketed(a, a.binds == Binds::sum || is_negative(a)), Binds::sum, a.open};
 }
@@ -67,7 +67,7 @@ std::vector<Index> worth_writing(std::vector<double> sizes) {
   std::vector<Index> order(sizes.size());
   std::iota(order.begin(), order.end(), Index{0});
   if (static_cast<Index>(order.size()) <= few) return order;
-  // A NaN is what the reader looks for: it counts as the largest.
+  // NaN counts as the largest, because the reader looks for it.
   for (double& size : sizes) size = std::isnan(size) ? std::numeric_limits<double>::infinity() : size;
   const auto size = [&](Index i) { return entry(sizes, i); };
   std::partial_sort(order.begin(), order.begin() + few, order.end(),

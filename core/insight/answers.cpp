@@ -11,11 +11,11 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index most_occurrences = 64;  // of one word: beyond, their values say nothing new
+constexpr Index most_occurrences = 64;  // of one text: more values add nothing new
 
 constexpr double most_half_lives = 3;  // since a write: an eighth is left
 
-/// The first token whose write has not faded at `token`.
+/// The first token whose write has not decayed at `token`.
 Index first_not_faded(const Vector<double>& faded, Index token) {
   Index first = token;
   while (first > 0 && faded.size() > 0 && faded(token) - faded(first - 1) <= most_half_lives) --first;
@@ -39,8 +39,8 @@ void by_strength(std::vector<Index>& tokens, const Vector<double>& strengths) {
   std::ranges::stable_sort(tokens, [&](Index x, Index y) { return strengths(x) > strengths(y); });
 }
 
-/// The words of all strong occurrences, the strongest in front, no more than `most`. The word at `token`,
-/// where it is to be among them and writes at all, takes the place of the last.
+/// The texts of all strong occurrences, the strongest first, no more than `most`. The text at `token`, if it
+/// is to be included and writes at all, replaces the last.
 std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<double>& strengths,
                                        Index token, std::string_view present, const WordChoice& choice) {
   std::vector<Index> heads;  // the strongest occurrence of each text
@@ -70,7 +70,7 @@ std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<d
 
 bool is_space(char byte) { return is_among(byte, {' ', '\t', '\n', '\r'}); }
 
-/// Whether the last labels up to `token` bring the spaces between words along.
+/// Whether the last labels up to `token` contain the spaces between words.
 bool have_spaces(std::span<const std::string> labels, Index token) {
   constexpr Index enough = 64;
   for (Index t = token; t >= std::max<Index>(token - enough, 0); --t) {
@@ -80,7 +80,7 @@ bool have_spaces(std::span<const std::string> labels, Index token) {
   return false;
 }
 
-/// A word per distinct text of the pinned tokens, asked with the first of them.
+/// One entry per distinct text of the pinned tokens, queried with the first of them.
 std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::vector<Index> pinned) {
   std::ranges::sort(pinned);
   std::vector<AskedWord> words;
@@ -114,7 +114,7 @@ Matrix<double> pseudo_inverse(const Matrix<double>& V) {
   return inverse_of_gram(V.transpose() * V) * V.transpose();
 }
 
-/// The values of words, and how answers are made of them.
+/// The values of texts, and how what is returned is composed of them.
 class Basis {
  public:
   Basis(const Variant& variant, const Sequence& sequence, const std::vector<AskedWord>& words)
@@ -129,7 +129,7 @@ class Basis {
     inverse_ = pseudo_inverse(values_);
   }
 
-  /// How much of every word is in every answer [N, V]: [N, words].
+  /// How much of every text is in every answer [N, V]: [N, words].
   Matrix<double> amounts(const Matrix<double>& answers) const {
     const Matrix<double> of_occurrences = answers * inverse_;
     Matrix<double> amounts = Matrix<double>::Zero(answers.rows(), word_count_);
@@ -156,8 +156,8 @@ class Basis {
   Matrix<double> inverse_;      // [V, occurrences]
 };
 
-/// The query of `token` [1, K] as a word is asked with it: of a memory that answers linearly its direction,
-/// as long as the `key` that the token stores, so that its row compares with the others'; else as it reads.
+/// The query of `token` [1, K] for the table: for a linear memory scaled to the norm `key` of the key that
+/// the token stores, so that its row compares with the others; else as it reads.
 Matrix<double> asking_query(const Variant& variant, const Sequence& sequence, Index token, double key) {
   const Rows<double> row{.sequence = sequence, .first = token, .count = 1};
   if (!answers_linearly(variant)) return row.scaled_q();
@@ -167,9 +167,8 @@ Matrix<double> asking_query(const Variant& variant, const Sequence& sequence, In
   return query;
 }
 
-/// What the words are asked with, one below the other: their keys, divided by |k|^2 where the memory answers
-/// linearly, so that a write with beta 1 into an empty memory answers 1 however long its key is; the query of
-/// one that reads.
+/// The queries of the texts as rows: their keys, divided by |k|^2 for a linear memory, so that a write with
+/// beta 1 into an empty memory gives 1 whatever the norm of its key; the query of a token that reads.
 Matrix<double> questions_of(const Variant& variant, const Sequence& sequence,
                             const std::vector<AskedWord>& words) {
   std::vector<Index> tokens;
@@ -187,7 +186,7 @@ Matrix<double> questions_of(const Variant& variant, const Sequence& sequence,
   return keys;
 }
 
-/// What the memory answers for such keys: [N, V]; 0 where nothing is in it yet that could be divided by.
+/// What the memory returns for such keys: [N, V]; 0 where it has no denominator yet.
 Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, const NamedStates& memory,
                              const Matrix<double>& keys) {
   const Matrix<double> answers = memory_answers(variant, sequence, memory, keys);
@@ -208,9 +207,9 @@ std::optional<Index> most_changed(const AnswerTable& table) {
   return found;
 }
 
-constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the next one is as good an answer
+constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the second counts as equal
 
-constexpr double overshot = 1.25;  // of one's own value: more is more than was written
+constexpr double overshot = 1.25;  // of its own value: above this, more than was written
 
 /// The two largest amounts of a row.
 struct Largest {
@@ -253,7 +252,7 @@ std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& a
                      quoted(words, largest.second), hundredths(amounts(largest.second)));
 }
 
-/// The word that gains most in a row, where that is its largest change and can be noticed.
+/// The text that gains most in a row, where that is its largest change and is not small.
 std::optional<Index> gaining_word(const AnswerTable& table, Index row, const Vector<double>& after) {
   Index column = 0;
   table.change.row(row).cwiseAbs().maxCoeff(&column);

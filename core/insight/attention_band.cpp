@@ -9,8 +9,7 @@ namespace {
 
 constexpr Index rows_at_a_time = 64;
 
-/// Which of two numbers a cell shows that stands for both: that of larger magnitude, what is no number before
-/// all others.
+/// Which of two numbers a common cell shows: that of larger magnitude, NaN before all others.
 double stronger(double x, double y) {
   if (std::isnan(x)) return x;
   return std::isnan(y) || std::abs(y) > std::abs(x) ? y : x;

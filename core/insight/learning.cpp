@@ -82,7 +82,7 @@ void visit_contexts(const Variant& variant, const Sequence& sequence,
       std::move(stop));
 }
 
-/// What the engine does with one pair that begins a batch: its gradients are the sums that it leaves.
+/// The engine's record of one pair at the start of a batch: its gradient sums are the gradients of the pair.
 Record engine_record(const StoredPairs& pair, const Weights<double>& W,
                      const std::optional<LayerNorm<double>>& norm) {
   const InnerNetwork<double> network({{"W1", "W2"}, {"b1", "b2"}}, norm);
@@ -121,7 +121,7 @@ std::optional<OuterGradient> outer_gradient(const Variant& variant, const Sequen
   OuterGradient outer{key, G.transpose() * key / squares};
   const double rest = (G - outer.key * outer.error.transpose()).norm();
   if (!(rest <= same_outer * step.gradient_norm)) return std::nullopt;
-  // Only a loss that asks for the answer curves along the key.
+  // Only a loss of prediction - target has curvature along the key.
   outer.is_difference = std::ranges::any_of(step.problem.terms, [&](const WeighedTerm& term) {
     const std::optional<Hessian> hessian = term.of->hessian(step.problem.at);
     return !hessian || !hessian->keys.isZero(0);
@@ -133,7 +133,7 @@ double parabola_edge(const Jet& along) {
   return along.curvature > 0 && along.slope < 0 ? -2 * along.slope / along.curvature : infinity;
 }
 
-/// Where a loss that is no parabola is back where it began, looked for up to `furthest`.
+/// The rate at which a loss that is no parabola returns to its initial value, searched up to `furthest`.
 double true_edge(const LearningStep& step, double furthest) {
   constexpr int pieces = 64;
   double below = 0;
@@ -150,7 +150,7 @@ double true_edge(const LearningStep& step, double furthest) {
 }
 
 double last_rate(const LearningMoment& moment) {
-  // A step that nobody can make longer is looked at alone where its edge is far away.
+  // Without a rate to change, the picture shows only the step if its edge is far away.
   constexpr double far = 12;
   if (!moment.strength && moment.step.taken > 0 && moment.edge > far * moment.step.taken)
     return 2 * beyond * moment.step.taken;
@@ -168,7 +168,7 @@ Weights<double> written_weights(const LearningStep& step) {
   return written;
 }
 
-/// Rates are a number of their own (beta, theta), or weigh the pairs of the loss (eta of inner batches).
+/// The rate is an input of its own (beta, theta), or the weight of the pairs in the loss (eta of batches).
 std::optional<LearningMoment::Strength> strength_of(const Variant& variant, const Sequence& sequence,
                                                     Index token, const LearningStep& step) {
   const std::optional<std::string> array = strength_array(variant);
@@ -359,7 +359,7 @@ GradientCheck check_gradient(const LearningStep& step, std::stop_token stop) {
     size = std::max(size, step.problem.at[i].cwiseAbs().maxCoeff());
   }
   GradientCheck check{.places = std::min<Index>(200, total)};
-  // The cube root of the rounding: where what is cut off and what is rounded off are alike.
+  // The cube root of the rounding balances truncation and rounding errors.
   const double h = std::cbrt(std::numeric_limits<double>::epsilon()) * size;
   Weights<double> W = step.problem.at;
   for (Index place = 0; place < check.places; ++place) {
@@ -387,8 +387,8 @@ double loss_on_line(const LearningMoment& moment, double rate) {
     return rate == moment.rates.back() ? moment.losses.back()
                                        : along.value + along.slope * rate + along.curvature * rate * rate / 2;
   }
-  // Newton's parabola through the two points around it and a third: most losses are parabolas, and near
-  // their floor a straight line would be far above them.
+  // Newton's parabola through the two points around it and a third: most losses are parabolas, and near their
+  // minimum a straight line would be far above them.
   const auto i = static_cast<std::size_t>(after - moment.rates.begin());
   const std::size_t third = i + 1 < moment.rates.size() ? i + 1 : i < 2 ? i : i - 2;
   const auto slope = [&](std::size_t a, std::size_t b) {

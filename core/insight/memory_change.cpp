@@ -34,7 +34,7 @@ Index last_that_makes(const Trace& trace, const std::string& tensor, Index count
   return found;
 }
 
-/// What a step of the recurrence for this purpose is a part of.
+/// The part of a token's change that a step of this purpose shows.
 TokenPart shown_part(Purpose purpose) {
   static constexpr Purpose writing[] = {Purpose::read, Purpose::error, Purpose::update, Purpose::momentum,
                                         Purpose::write};
@@ -48,7 +48,7 @@ bool carries_on(const Variant& variant, const Sequence& sequence, const Trace& t
   return operation.equation.result == trace.after(states_of(variant, sequence.settings).front());
 }
 
-/// What makes the rule forget: the logarithm of what every token keeps.
+/// What makes the state decay: the logarithm of the decay of every token.
 struct Gate {
   std::string array = {};  // as in Keeping
   bool forgets = false;
@@ -112,7 +112,7 @@ NamedStates RecurrentMemory::after_blocks(Index count) const {
   return recurrence_.states(*recurrence_.shared_record(block, stop_));
 }
 
-/// `found` once it has faded in a block of the recurrence.
+/// `found` after its decay in a block of the recurrence.
 NamedStates RecurrentMemory::faded(NamedStates found, Index block) const {
   const auto record = recurrence_.shared_record(block, stop_);
   for (auto& [name, value] : found) {
@@ -149,7 +149,7 @@ Index tokens_per_step(const Variant& variant, const Sequence& sequence) {
   const NamedStates start = states_at(variant, sequence, 0);
   const std::vector<InnerProblem> problems =
       variant.loss.problems({*variant.rule, sequence, 0, start, start});
-  // A loss of words that are still to come cannot be stepped on before they are there.
+  // A step on a loss of several tokens must wait for the last of them.
   return !problems.empty() && problems.front().token_count > 1 ? batch : 1;
 }
 

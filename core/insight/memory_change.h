@@ -7,7 +7,7 @@
 
 namespace palimpsest {
 
-/// A memory as a part of the recurrence finds it and as it leaves it.
+/// A memory before and after a part of the recurrence.
 struct MemoryChange {
   NamedStates before;
   NamedStates after;
@@ -15,22 +15,22 @@ struct MemoryChange {
 
 /// What a token does to a memory, or a part of that.
 enum class TokenPart {
-  all,    // from what the token before left to what this one leaves
-  decay,  // what fades, or moves on (momentum); nothing where no step of its own does that
+  all,    // from the state after the token before to the state after this one
+  decay,  // the decay, or the mixing of parts (momentum); nothing where no separate step does that
   write,  // the rest
 };
 
 /// The memory of a sequence as `recurrence`, the trace of its recurrent form, computes it; of softmax
-/// attention the cache. All that it is made of must outlive it. Its functions throw InputError for a token or
-/// a block that there is not, Cancelled when asked to stop.
+/// attention the cache. Its constructor arguments must outlive it. Its functions throw InputError for a token
+/// or a block that does not exist, Cancelled when asked to stop.
 class RecurrentMemory {
  public:
   RecurrentMemory(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
                   std::stop_token stop = {})
       : variant_(variant), sequence_(sequence), recurrence_(recurrence), stop_(std::move(stop)) {}
 
-  /// The memory after `tokens` tokens. A rule that gathers a batch and then writes it (LaCT) has the batch in
-  /// it after its last token. Costs a few tokens from the nearest checkpoint on.
+  /// The memory after `tokens` tokens. For a rule that gathers a batch and then writes it (LaCT), it contains
+  /// the batch after its last token. Costs a few tokens from the nearest checkpoint on.
   NamedStates after(Index tokens) const;
 
   /// What `token` does to it.
@@ -40,9 +40,9 @@ class RecurrentMemory {
   /// gathered batch.
   MemoryChange around_block(Index block, TokenPart part = TokenPart::all) const;
 
-  /// What the place of `cursor` in `trace`, any form of the sequence, does to it: in the recurrent form its
-  /// block, the decay alone where the step shows that, else the rest of the change; where a chunk or a batch
-  /// is carried on, all its tokens; elsewhere the token under the cursor.
+  /// What the step at `cursor` in `trace`, any form of the sequence, does to it: in the recurrent form its
+  /// block (for a decay step only the decay, else the rest of the change); where a chunk or a batch is
+  /// carried on, all its tokens; elsewhere the token under the cursor.
   MemoryChange at(const Trace& trace, const Cursor& cursor) const;
 
  private:
@@ -67,7 +67,7 @@ struct WrittenTogether {
   Index last = 0;
 };
 
-/// Those that `token` is written with; nothing where it is written by itself, as by all rules but LaCT.
+/// The tokens that `token` is written with; nothing where it is written by itself, as in all rules but LaCT.
 std::optional<WrittenTogether> written_together(const Variant& variant, const Sequence& sequence,
                                                 Index token);
 
@@ -88,7 +88,7 @@ struct ReadMoments {
   double difference() const;
 };
 
-/// In f64, as the rule answers. Throws Unsupported where no memory answers, InputError, Cancelled.
+/// In f64, as the rule reads. Throws Unsupported where no memory can be queried, InputError, Cancelled.
 ReadMoments read_moments(const Variant& variant, const Sequence& sequence, Index token,
                          std::stop_token stop = {});
 
@@ -99,7 +99,7 @@ class TokensDone {
   TokensDone(Index tokens, const std::function<void(double)>& progress)
       : tokens_(tokens), step_(std::max<Index>(tokens / 100, 1)), progress_(progress) {}
 
-  /// So many tokens are done.
+  /// Reports that `tokens` tokens are done.
   void tell(Index tokens) const {
     if (progress_ && (tokens % step_ == 0 || tokens == tokens_))
       progress_(static_cast<double>(tokens) / static_cast<double>(tokens_));
@@ -113,39 +113,38 @@ class TokensDone {
 
 /// How much of the memory every token keeps, over the channels of its gate.
 struct Keeping {
-  std::string array = {};     // the input that says so ("alpha", "gamma", "forget", "mu"); empty: a parameter
-  bool forgets = false;       // the array says what goes, not what stays
+  std::string array = {};     // the gate's input ("alpha", "gamma", "forget", "mu"); empty: a parameter
+  bool forgets = false;       // the array holds 1 - decay, not the decay
   Index channels = 1;         // of the gate
   Vector<double> mean = {};   // [T]: geometric
-  Vector<double> least = {};  // [T]: of the channel that fades most
-  Vector<double> most = {};   // [T]: of the one that stays longest
+  Vector<double> least = {};  // [T]: of the channel that decays most
+  Vector<double> most = {};   // [T]: of the channel that decays least
 };
 
-/// Over all channels, or of one alone. Nothing where no gate makes the rule forget. Throws InputError for a
-/// channel that there is not.
+/// Over all channels, or of one alone. Nothing where no gate makes the state decay. Throws InputError for a
+/// channel that does not exist.
 std::optional<Keeping> keeping(const Sequence& sequence, std::optional<Index> channel = {});
 
 /// What is left of a write, as far as the gates go, after some later tokens.
 struct KeptBetween {
   Index channels = 1;
-  double least = 1;  // of the channel that fades most
+  double least = 1;  // of the channel that decays most
   double mean = 1;   // geometric, over the channels
-  double most = 1;   // of the one that stays longest
+  double most = 1;   // of the channel that decays least
 };
 
-/// The product of the gates of tokens first + 1 to last; nothing where no gate makes the rule forget. Throws
-/// InputError for tokens that there are not.
+/// The product of the gates of tokens first + 1 to last; nothing where no gate makes the state decay. Throws
+/// InputError for tokens that do not exist.
 std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last);
 
-/// After how many tokens half is left where each keeps `kept`: infinite where nothing fades, 0 where all
-/// goes.
+/// The half-life in tokens of a decay `kept` per token: infinite for 1, 0 for 0.
 inline double half_life(double kept) {
   if (kept <= 0) return 0;
   if (kept >= 1) return std::numeric_limits<double>::infinity();
   return std::log(0.5) / std::log(kept);
 }
 
-/// What keeps half for `tokens` >= 0.
+/// The decay per token with a half-life of `tokens` >= 0.
 inline double kept_for(double tokens) { return tokens > 0 ? std::exp2(-1 / tokens) : 0; }
 
 }  // namespace palimpsest

@@ -23,7 +23,7 @@ Index place_of(const StateEntry& entry, const Channel& channel) {
   return entry.part * K + entry.row;
 }
 
-/// The functionals of a state column that end in one entry of it, on their way back.
+/// The functionals of a state column that give one entry of a later one, carried backwards.
 class Shares {
  public:
   Shares(Index place, Index rows) : place_(place) {
@@ -43,7 +43,8 @@ class Shares {
     share.remaining += weights(remaining);
   }
 
-  /// To before row r: what it takes out of the entry and moves into it is added to what later rows do.
+  /// Carries them to before row r: what it removes from the entry and moves into it is added to that of later
+  /// rows.
   void pull_back(const RowMap& map, Index r) {
     const Vector<double> hits = F_ * map.write(r).transpose();
     map.pull_back(r, hits, F_);

@@ -14,13 +14,13 @@ namespace palimpsest {
 
 namespace {
 
-/// |answer of S - v|^2 / 2 of what a row writes.
+/// |prediction of S - v|^2 / 2 for the pair that a row writes.
 double half_squared_error(const Matrix<double>& S, const Program<double>& row) {
   const StoredPairs pair = written_pairs(row);
   return 0.5 * (pair.keys * S - pair.values).eval().squaredNorm();
 }
 
-/// The memory in which the row's error is taken: faded, unless the rule erases before it fades.
+/// The state at which the row's error is taken: decayed, unless the rule erases before the decay.
 Matrix<double> before_write(const Program<double>& row, const Matrix<double>& S) {
   return seen_by_query(row, row.structure.erase == Erase::undecayed ? S : kept_state(row, S));
 }
@@ -42,7 +42,7 @@ std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence
   return recalls;
 }
 
-/// Of any other memory, asked between the tokens, or between those that are written together.
+/// The recall of any other memory, queried between tokens, or between groups that are written together.
 std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& sequence, std::stop_token stop,
                                    const TokensDone& done) {
   const StoredPairs pairs = stored_pairs(variant, sequence, 0, sequence.tokens);
@@ -70,7 +70,7 @@ std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& seque
   return recalls;
 }
 
-/// What the weights of a problem answer: they are the memory, or, of MesaNet, what the memory is solved for.
+/// What the weights of a problem return: they are the memory, or for MesaNet the solution of its systems.
 Matrix<double> answers(const Variant& variant, const Sequence& sequence, const InnerProblem& problem,
                        const Weights<double>& weights, const Matrix<double>& key) {
   NamedStates states;
@@ -99,7 +99,7 @@ Matrix<double> parts_of(const Matrix<double>& values) {
   return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
 }
 
-/// Whether a memory's answers can be divided by |k|^2: they are S^T k.
+/// Whether what a memory returns can be divided by |k|^2: it is S^T k.
 bool answers_by_length(const Variant& variant) {
   return variant.rule->row_program() && answers_linearly(variant);
 }
@@ -282,7 +282,7 @@ Remembered remembered(const Variant& variant, const Sequence& sequence, std::spa
   };
   std::size_t next = 0;
   const Index size = tokens_per_step(variant, sequence);
-  Vector<double> held = Vector<double>::Zero(pairs.keys.rows());  // the shares in what has been written
+  Vector<double> held = Vector<double>::Zero(pairs.keys.rows());  // the shares after the last write
   const auto visit = [&](Index count, const NamedStates& states) {
     if (progress) progress(static_cast<double>(count) / static_cast<double>(moments.back() + 1));
     const std::size_t same = next;

@@ -20,13 +20,13 @@ double effective_rank(const Vector<double>& singular_values);
 std::vector<Spectrum> spectra_at(const Variant& variant, const Sequence& sequence, Index tokens,
                                  std::stop_token stop = {});
 
-/// What can be said of a matrix besides its entries.
+/// Summary figures of a matrix.
 struct MatrixFigures {
   double least = 0;  // of the finite entries
   double largest = 0;
   double root_mean_square = 0;
   Index not_finite = 0;        // how many entries are not
-  Vector<double> counts = {};  // of the finite entries, in equal parts from -range to range
+  Vector<double> counts = {};  // histogram of the finite entries, equal bins from -range to range
   double range = 0;            // their largest magnitude
   Vector<double> singular_values =
       {};                     // largest first; empty where an entry is not finite or there are too many
@@ -36,16 +36,16 @@ struct MatrixFigures {
 /// The longer side beyond which singular values are left out: they would take seconds.
 inline constexpr Index longest_side_of_spectrum = 512;
 
-/// Those of X [R, C], counted in `parts` parts. Throws Cancelled.
+/// The figures of X [R, C], with `parts` bins. Throws Cancelled.
 MatrixFigures matrix_figures(const Matrix<double>& X, Index parts, std::stop_token stop = {});
 
-/// Keys as points on a sphere: their directions in the three that tell most of them apart.
+/// Keys as points in a unit ball: their directions, projected on the three principal ones.
 struct KeyDirections {
-  Matrix<double> points;     // [keys, 3], each of length at most 1: what is left of a key of length 1
-  Vector<double> explained;  // [3]: which part of the squares of all keys of length 1 lies along each
+  Matrix<double> points;     // [keys, 3], each of norm at most 1: the projection of a key of norm 1
+  Vector<double> explained;  // [3]: the share of the squares of all normalised keys along each
 };
 
-/// For keys [N, K]: the first three right singular vectors of the keys divided by their lengths; with fewer
+/// For keys [N, K]: by the first three right singular vectors of the keys divided by their norms; with fewer
 /// channels the rest is 0.
 KeyDirections key_directions(const Matrix<double>& keys);
 

@@ -14,8 +14,8 @@ namespace {
 
 using Eigenvalues = std::vector<std::complex<double>>;
 
-/// Whether H is one key times itself, as of a squared error of one pair: H_ij H_mm = H_im H_mj, up to the
-/// rounding of the products.
+/// Whether H is a multiple of k k^T for one key, as for the squared error of one pair: H_ij H_mm = H_im H_mj,
+/// up to the rounding of the products.
 bool is_of_one_key(const Matrix<double>& H) {
   constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
   Index m = 0;
@@ -27,7 +27,7 @@ bool is_of_one_key(const Matrix<double>& H) {
 
 void append(Eigenvalues& all, const Matrix<double>& H, bool symmetric) {
   if (symmetric && is_of_one_key(H)) {
-    all.emplace_back(H.trace());  // along the key; nothing bends across it
+    all.emplace_back(H.trace());  // along the key; no curvature across it
     all.resize(all.size() + static_cast<std::size_t>(H.rows()) - 1);
   } else if (symmetric) {
     const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(H, Eigen::EigenvaluesOnly);
@@ -75,7 +75,7 @@ bool is_network(const LearningStep& step) { return step.stability && !step.stabi
 bool erases(const Variant& variant, const Sequence& sequence) {
   if (!variant.loss.problems) return false;
   const RowRule* const rows = variant.rule->row_program();
-  if (!rows) {  // a plain step on a bowl, as long as the array says
+  if (!rows) {  // a plain step on a loss with curvature, with the array as its rate
     const auto first = learning_moment(variant, sequence, 0, 2);
     return first && first->strength && first->step.stability && first->step.stability->sharpness > 0;
   }
@@ -127,7 +127,7 @@ double written(const InnerProblem& problem) {
   return norm(alone.after().weights);
 }
 
-/// What is compared with it: what the steps so far have written. The problems of one batch replace each
+/// The norm that stable steps can reach: the sum of the writes so far. The problems of one batch replace each
 /// other.
 class Reachable {
  public:
@@ -198,7 +198,7 @@ double written(const Program<double>& row) {
   return length;
 }
 
-/// Where a row program with one state runs away, without its cause: many times quicker than by its problems.
+/// Where a row program with one state diverges, without the cause: much faster than by its inner problems.
 std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& sequence,
                                           const std::stop_token& stop, const TokensDone& done) {
   std::optional<Divergence> found;
@@ -256,7 +256,7 @@ std::optional<std::vector<std::complex<double>>> hessian_eigenvalues(const Inner
   std::vector<Hessian> parts;
   Matrix<double> keys = Matrix<double>::Zero(K, K);
   bool symmetric = true;
-  bool alike = true;  // every column of S bends alike
+  bool alike = true;  // every column of S has the same curvature
   for (const WeighedTerm& term : problem.terms) {
     std::optional<Hessian> part = term.of->hessian(problem.at);
     if (!part) return std::nullopt;
@@ -373,7 +373,7 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
     const Vector<double> own = has_steps ? Vector<double>(rates.rightCols(1)) : rates.rowwise().mean();
     strengths.reach.array() *= own.array();
   }
-  // Of tokens that make one step together none lands by its own strength alone.
+  // For tokens that make one step together no single strength decides where the step ends.
   strengths.has_edge = erases(variant, sequence) && inner_batch(sequence.settings) == 1;
   return strengths;
 }

@@ -50,7 +50,7 @@ void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& 
 
 std::string name_of(const fs::path& file) { return valid_utf8(file.stem().string()); }
 
-/// The .npy files of a folder, which `path` is or any of them.
+/// The .npy files of a folder; `path` is the folder or any of the files.
 Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
   const bool is_folder = ending_of(path) == "/";
   if (!is_folder) {

@@ -21,11 +21,11 @@ using Unreadable = std::map<std::string, std::string, std::less<>>;
 struct Npz {
   Arrays arrays;
   Texts texts = {};                      // `tokens` and `meta`, where they are text
-  Unreadable unreadable = {};            // what else is there: it matters only to whoever needs it
+  Unreadable unreadable = {};            // other arrays, each with the reason: no error unless one is needed
   std::vector<std::string> unread = {};  // arrays that were not wanted
 };
 
-/// How much a file may ask for: a small one can inflate to any size.
+/// How much memory a file may take: a small one can inflate to any size.
 struct NpzLimits {
   /// All members together, inflated, each counted as it is kept in memory where that is more (integers become
   /// double).
@@ -38,16 +38,16 @@ using Wanted = std::function<bool(std::string_view name)>;
 /// The arrays of an .npz, a .safetensors or a .csv, or of the .npy files of one folder (each an array called
 /// as its file: q.npy, k.npy, v.npy, …), named by the folder or by any of them. All give what an .npz of the
 /// same arrays would. The ending says which it is, or else how the file begins. A broken array, or one of a
-/// type that is no number, is told in Npz::unreadable. Throws InputError naming the file where nothing of it
-/// can be read.
+/// type that is no number, is listed in Npz::unreadable. Throws InputError naming the file where nothing of
+/// it can be read.
 Npz read_array_file(const std::filesystem::path& path, const NpzLimits& limits = {},
                     const Wanted& wanted = {});
 
 /// What a file is called by: its name without the ending, or the name of a folder of .npy files.
 std::string array_file_title(const std::filesystem::path& path);
 
-/// Throws InputError where some of the arrays `names` of a file are missing, telling all of them at once and
-/// those that it has: `arrays` and `unread`. `advice` ends the message.
+/// Throws InputError if any of the arrays `names` is missing in a file, naming all missing ones and those
+/// that it has: `arrays` and `unread`. `advice` ends the message.
 void require_arrays(const std::filesystem::path& path, const std::vector<std::string>& names,
                     const Arrays& arrays, const std::vector<std::string>& unread,
                     std::string_view advice = {});
@@ -75,9 +75,9 @@ Npz read_safetensors(const std::filesystem::path& path, const NpzLimits& limits 
 
 /// One head from a table: a line of names, then a line for each token, fields between commas, "…" around
 /// those that hold one. The columns q0, q1, … (or q[0], q[1], …) are the array q [T, D] in any order; beta is
-/// an array [T]; label (or token) is what the tokens are called; a column without a name is passed over.
-/// Numbers are kept as double. What is no finite number is told in Npz::unreadable by line and column; lines
-/// of another length, names that are there twice and quotes left open are an InputError.
+/// an array [T]; label (or token) is what the tokens are called; a column without a name is ignored.
+/// Numbers are kept as double. What is no finite number is listed in Npz::unreadable by line and column;
+/// lines with another number of fields, duplicate names and unclosed quotes are an InputError.
 Npz read_csv(const std::filesystem::path& path, const NpzLimits& limits = {}, const Wanted& wanted = {});
 
 /// What is left of NpzLimits::total_bytes while a file is read.
@@ -96,16 +96,16 @@ class Budget {
 /// `x.npz: array "q"`, as messages name it.
 std::string array_words(const std::filesystem::path& path, std::string_view name);
 
-/// Adds the array or text `name` of a file to its contents, or, unless it is wanted or may be a text, to
-/// Npz::unread. `read` gives it as the bytes of an .npy; what it throws, and all else that is wrong with this
-/// array alone, goes into Npz::unreadable.
+/// Adds the array or text `name` of a file to its contents, or to Npz::unread if it is not wanted and cannot
+/// be a text. `read` returns it as the bytes of an .npy; what it throws, and any other problem of this array
+/// alone, goes into Npz::unreadable.
 void add_array(Npz& npz, const std::filesystem::path& path, const std::string& name, const Wanted& wanted,
                Budget& budget, const std::function<std::vector<std::byte>(std::string_view what)>& read);
 
 /// The most axes that an array may have: numpy's own limit.
 inline constexpr std::size_t most_axes = 64;
 
-/// The number in these bytes, the lowest first.
+/// The number in these bytes, the lowest byte first.
 std::uint64_t little_endian(std::span<const std::byte> bytes);
 
 /// What the header of an .npy says about the data that follow it.
@@ -143,7 +143,7 @@ std::vector<std::byte> format_npy_bytes(std::string_view dtype, const std::vecto
 /// A text as an .npy of its UTF-8 bytes: uint8, rank 1.
 std::vector<std::byte> format_npy_text(std::string_view text);
 
-/// One line of a picker: what a capture says of itself, as far as its meta does.
+/// One line of a picker: what the meta of a capture says, as far as it is there.
 struct CaptureSummary {
   std::filesystem::path file;
   std::string name;
@@ -153,11 +153,11 @@ struct CaptureSummary {
   std::optional<int> layer;
   // The largest difference between o and the rule computed in float64, as a share of max|o|.
   std::optional<double> reproduction_error;
-  std::string error;  // why the file cannot be read; empty if all is well as far as was looked
+  std::string error;  // why the file cannot be read; empty if no problem was found so far
 };
 
-/// What flowed through one layer of a model. Only `file` and `arrays` are always there: any file of arrays
-/// will do, and what its `meta` does not say is empty.
+/// The tensors of one layer of a model. Only `file` and `arrays` are always there: any file of arrays can be
+/// read, and what its `meta` does not say is empty.
 struct Capture : CaptureSummary {
   Arrays arrays;
   Unreadable unreadable;            // arrays that are there and broken
@@ -170,12 +170,12 @@ struct Capture : CaptureSummary {
   std::vector<int> heads;  // which heads of the layer these are
 };
 
-/// What a file of arrays says with its tokens and meta. Without a name in meta it is called as
-/// array_file_title() says. Throws InputError where tokens or meta are not the JSON they should be or there
+/// The capture that a file of arrays, its tokens and its meta make. Without a name in meta its name is
+/// array_file_title(). Throws InputError where tokens or meta are not the JSON they should be or there
 /// is not one token for each position.
 Capture capture_of(Npz npz, const std::filesystem::path& path);
 
-/// That of a file (see read_array_file).
+/// The capture in a file (see read_array_file).
 inline Capture read_capture(const std::filesystem::path& path) {
   return capture_of(read_array_file(path), path);
 }

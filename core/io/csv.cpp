@@ -124,7 +124,7 @@ struct Table {
   std::string problem;
 };
 
-/// The largest index that is there says how wide an array is, as long as all before it are there too.
+/// The width of an array is its largest index + 1; all smaller indices must be there too.
 void measure(Table& table, std::string_view what, const std::vector<const Column*>& columns) {
   std::set<Index> indices;
   bool plain = false;

@@ -104,7 +104,7 @@ fs::path writable_target(const fs::path& path) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, ignored))
     refuse_writing(path, fmt::format("there is no folder {}", folder.string()));
-  // It takes a new file first, which then is renamed.
+  // Writing creates a new file in the folder first and then renames it.
   if (access(folder.c_str(), W_OK | X_OK) != 0)
     refuse_writing(path, fmt::format("in {}: {}", folder.string(), std::strerror(errno)));
   return target;

@@ -18,8 +18,8 @@ template <class... Arguments>
          fmt::format(problem, std::forward<Arguments>(arguments)...));
 }
 
-/// Throws InputError naming `path` unless it is a regular file that can be opened: nothing else ends by
-/// itself.
+/// Throws InputError naming `path` unless it is a regular file that can be opened: reading anything else may
+/// never end.
 void require_readable_file(const std::filesystem::path& path);
 
 /// The text of a regular file of at most `most_bytes`. Throws InputError naming it.
@@ -29,14 +29,14 @@ std::string read_text_file(const std::filesystem::path& path, std::uintmax_t mos
 std::vector<std::byte> read_bytes(const std::filesystem::path& path, std::uint64_t first,
                                   std::uint64_t count);
 
-/// The files of a folder whose names end so (".npy"), by name. Throws InputError where it cannot be read.
+/// The files of a folder whose names end in `ending`, by name. Throws InputError where it cannot be read.
 std::vector<std::filesystem::path> files_ending(const std::filesystem::path& folder, std::string_view ending);
 
-/// The file that `path` leads to, so that a link is written through and not replaced, whether there is a file
-/// at its end or not. Throws InputError where nothing can be written.
+/// The file that `path` leads to, whether it exists or not, so that a link is followed and not replaced.
+/// Throws InputError where nothing can be written.
 std::filesystem::path writable_target(const std::filesystem::path& path);
 
-/// Writes a file, which takes the place of what was there only once it is complete. Throws InputError naming
+/// Writes a file, which replaces an existing one only once it is complete. Throws InputError naming
 /// it and the reason.
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 

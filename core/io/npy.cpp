@@ -265,7 +265,7 @@ std::string_view kind_in_words(char kind) {
       what, shown(header.dtype), kind_in_words(kind));
 }
 
-/// "{'descr': ..., }" and all that comes before it, padded so that the data start at a multiple of 64.
+/// Everything before the data, with "{'descr': ..., }", padded so that the data start at a multiple of 64.
 std::vector<std::byte> npy_start(std::string_view dtype, const std::vector<Index>& shape) {
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", dtype,
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");

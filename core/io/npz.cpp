@@ -54,7 +54,7 @@ Archive open_to_read(const fs::path& path) {
   return archive;
 }
 
-/// Inflates one member. Memory grows with what really comes out, not with what the archive claims.
+/// Inflates one member. Memory grows with the actual size, not with the size that the archive claims.
 std::vector<std::byte> inflate(zip_t* archive, zip_uint64_t index, const Budget& budget,
                                std::string_view what) {
   zip_stat_t claim;
@@ -91,7 +91,7 @@ bool begins_as_npy(zip_t* archive, zip_uint64_t index) {
          std::string_view(start.data(), start.size()) == npy_magic;
 }
 
-/// The name without ".npy", or as it stands where an array goes without; nothing for other members.
+/// The name without ".npy", unchanged for an array without that ending; nothing for other members.
 std::optional<std::string> array_name(zip_t* archive, zip_uint64_t index) {
   const char* found = zip_get_name(archive, index, 0);
   if (found == nullptr) return std::nullopt;

@@ -51,7 +51,7 @@ const Dtype& find_dtype(const json& tensor, std::string_view what) {
       what, shown(name));
 }
 
-/// A list of numbers that count something.
+/// A list of counts (non-negative integers).
 std::vector<std::uint64_t> counts(const json& tensor, const char* key, std::string_view what) {
   const auto field = tensor.find(key);
   const bool is_list =

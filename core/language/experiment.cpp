@@ -9,7 +9,7 @@ namespace {
 
 using WordList = std::vector<std::string>;
 
-// Words of the texts that the models were trained on; at least three more than facts can be overwritten.
+// Words of the texts that the models were trained on; at least three more than overwrites of a fact.
 const WordList colours = {"red",   "blue", "green", "black",  "white",  "yellow",
                           "brown", "grey", "pink",  "silver", "golden", "purple"};
 const WordList things = {"coin",  "map",    "ring",  "book",   "lamp",    "rope",   "knife",  "stone",
@@ -33,7 +33,7 @@ WordList drawn(RandomNumbers& random, WordList words, Index count) {
   return words;
 }
 
-/// How facts of a kind are told: {0} is the key, {1} the value.
+/// The sentences of a kind of facts: {0} is the key, {1} the value.
 struct Telling {
   const char* fact;
   const char* later;  // after "Now"
@@ -43,7 +43,7 @@ struct Telling {
 
 constexpr Index told_keys = 3;
 
-/// Facts about some keys and values of these words; the one about the first is overwritten, then asked for.
+/// Facts about some keys and values of these words; the fact of the first key is overwritten, then queried.
 AskingText told(const Telling& telling, RandomNumbers& random, const WordList& key_words,
                 const WordList& value_words, Index overwritten) {
   const WordList keys = drawn(random, key_words, told_keys);
@@ -115,7 +115,7 @@ std::vector<ExperimentRow> try_texts(const Experiment& experiment, const Languag
   };
   require("the number of texts", experiment.texts, 1, most_experiment_texts);
   require("the number of overwrites", experiment.overwritten, 0, most_overwritten);
-  KeptProducts<Scalar> kept;  // of a text as trained, what the layers below a change make again
+  KeptProducts<Scalar> kept;  // of a text as trained: the layers below a change need not be computed again
   const auto answer = [&](const std::vector<Index>& ids, const RunHead& by) {
     const Matrix<Scalar> logits = model.logits(ids, by, &kept);
     return tokenizer.piece(continuations(logits, logits.rows() - 1, 1).front().piece);

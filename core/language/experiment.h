@@ -5,14 +5,14 @@
 
 namespace palimpsest {
 
-/// A text that asks for one of its facts.
+/// A text that ends with a question about one of its facts.
 struct AskingText {
-  std::string text;                // ends where the answer is to come
+  std::string text;                // ends where the answer should follow
   std::string answer;              // " lamp"
   std::vector<std::string> older;  // what the same key held before
 };
 
-/// A way to make up such texts.
+/// A generator of such texts.
 struct TextKind {
   const char* id;
   const char* words;  // what they are about
@@ -24,7 +24,7 @@ std::span<const TextKind> text_kinds();
 /// The kind with this id; throws InputError listing all.
 const TextKind& find_text_kind(std::string_view id);
 
-/// What is tried: `texts` texts for each number of times that the fact asked for is overwritten.
+/// The plan: `texts` texts for each number of times that the queried fact is overwritten.
 struct Experiment {
   std::string kind = "jars";
   Index texts = 20;
@@ -42,7 +42,7 @@ struct Answered {
   Index older = 0;  // it named what the key held before
 };
 
-/// What came of the texts in which the fact was overwritten so often.
+/// The results for the texts in which the fact was overwritten `overwritten` times.
 struct ExperimentRow {
   Index overwritten = 0;
   Index texts = 0;
@@ -50,7 +50,7 @@ struct ExperimentRow {
   Answered changed = {};  // with the interventions; as trained where there are none
 };
 
-/// Runs it, a row for 0, 1, ... `overwritten` times; `tell` hears how much is done, from 0 to 1. Throws
+/// Runs it, a row for 0, 1, ... `overwritten` times; `tell` gets the progress from 0 to 1. Throws
 /// InputError for a size out of range, Cancelled when asked to stop, and what `run` throws.
 template <class Scalar>
 std::vector<ExperimentRow> try_texts(const Experiment& experiment, const LanguageModel<Scalar>& model,

@@ -13,7 +13,7 @@ namespace palimpsest {
 
 namespace {
 
-/// The number that all of `text` spells, from `least` to `most`.
+/// All of `text` parsed as a number from `least` to `most`.
 double number_in(std::string_view text, double least, double most) {
   const auto value = parse_all<double>(text);
   if (!value || !(*value >= least && *value <= most))
@@ -43,7 +43,7 @@ Array& array_of(HeadInputs& inputs, const char* name) {
   return found->second;
 }
 
-/// A rule that erases, and the one that only adds and fades in the same way.
+/// A rule that erases, and the one that only adds, with the same decay.
 struct Adder {
   const char* erases;
   const char* adds;
@@ -64,7 +64,7 @@ void scale_strength(HeadInputs& inputs, const ChangedHead& head) {
   scale_rows(array_of(inputs, "beta"), [&](Index) { return factor; });
 }
 
-/// A rule that keeps all, or as much of everything, and the one that also has a decay for every token.
+/// A rule without decay, or with a fixed one, and the same rule with a decay for every token.
 struct Gated {
   const char* plain;
   const char* gated;

@@ -4,17 +4,17 @@
 
 namespace palimpsest {
 
-/// A change of what enters the rule of heads, or of the rule: "only-add:2.1", "beta:2=0.5".
+/// A change of the inputs of heads, or of their rule: "only-add:2.1", "beta:2=0.5".
 struct Intervention {
   std::string kind;                 // the id of one of intervention_kinds()
   std::optional<Index> layer = {};  // none: all
   std::optional<Index> head = {};   // of it; none: all
-  std::string value = {};           // what the kind asks for
+  std::string value = {};           // as the kind requires
 
   bool operator==(const Intervention&) const = default;
 };
 
-/// A head that is to be changed: the value that is given, and which head it is, from 0 on.
+/// A head that is to be changed: the given value, and the head, from 0 on.
 struct ChangedHead {
   std::string_view value;
   Index head = 0;
@@ -40,7 +40,7 @@ bool erases(std::string_view rule);
 /// that says what is wrong, and which kinds there are.
 Intervention parse_intervention(std::string_view text);
 
-/// The variants that could stand in the place of a head's own: that take its arrays and need no others.
+/// The variants that could replace a head's own: those that take its arrays and need no others.
 std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head);
 
 /// As parse_intervention() reads it.

@@ -14,13 +14,13 @@
 
 namespace palimpsest {
 
-/// A kind of layer: the variant that it runs, the tensors by which it is known, and what it does before and
-/// after it. What else a layer may have, a short convolution, a gate of its output, is seen by its tensors.
+/// A kind of layer: the variant that it runs, the tensors by which it is recognised, and what it does before
+/// and after the variant. A short convolution and an output gate are recognised by their tensors.
 struct LayerKind {
   std::string rule;
   std::vector<std::string> tensors;  // that no kind after it in the table has all of
-  bool has_unit_keys = false;        // q and k of length one, behind silu
-  bool is_rotated = false;           // q and k by their place
+  bool has_unit_keys = false;        // q and k of norm 1, after silu
+  bool is_rotated = false;           // q and k, by rotary position embedding
   const char* strength = nullptr;    // a projection, whose sigmoid is beta
   const char* log_decay = nullptr;   // a projection, of which the gate is made
   bool is_discretised = false;       // g = -e^A softplus(x + dt) (Gu and Dao, 2023); else log sigmoid(x) / 16
@@ -32,7 +32,7 @@ struct LayerKind {
 namespace {
 
 constexpr double usual_norm_epsilon = 1e-5;
-constexpr double unit_epsilon = 1e-6;   // of keys and queries of length one
+constexpr double unit_epsilon = 1e-6;   // of keys and queries of norm 1
 constexpr double gate_normalizer = 16;  // of log sigmoid, as flash-linear-attention has it
 constexpr double rotary_base = 10000;
 constexpr std::uintmax_t most_config_bytes = 1 << 20;
@@ -62,7 +62,7 @@ Matrix<Scalar> rms_norm(const Matrix<Scalar>& x, const Matrix<Scalar>& w, double
   return (x.array().colwise() / size.array().sqrt()).matrix() * w.row(0).asDiagonal();
 }
 
-/// Rows of length one.
+/// Rows divided by their norms.
 template <class Scalar>
 Matrix<Scalar> unit_rows(const Matrix<Scalar>& x) {
   const Vector<Scalar> size = x.rowwise().squaredNorm().array() + Scalar(unit_epsilon);
@@ -71,8 +71,8 @@ Matrix<Scalar> unit_rows(const Matrix<Scalar>& x) {
 
 constexpr Index worth_threads = Index{1} << 23;  // multiplications: starting a thread takes as long as fewer
 
-/// x W^T, by blocks of columns on all threads: [T, outputs]. Rows that `kept` knows of the last text are not
-/// made again.
+/// x W^T, by blocks of columns on all threads: [T, outputs]. Rows that `kept` has from the last text are not
+/// computed again.
 template <class Scalar>
 Matrix<Scalar> projected(const Matrix<Scalar>& x, const Matrix<Scalar>& W, KeptProducts<Scalar>* kept) {
   constexpr Index columns = 128;
@@ -216,7 +216,7 @@ const std::vector<LayerKind>& layer_kinds() {
   return kinds;
 }
 
-/// How a file calls the tensors; what stands in braces is the number of a block.
+/// The names of the tensors in a file; braces hold the number of a block.
 struct Names {
   const char* embedding;
   const char* norm;
@@ -425,7 +425,7 @@ double norm_epsilon_of(const std::filesystem::path& weights) {
   return epsilon->get<double>();
 }
 
-/// What comes of a form with a fault in it.
+/// The result of a form with a fault.
 Output run_faulty(const std::string& id, const Variant& variant, const Sequence& sequence,
                   const HeadForm& how, const std::stop_token& stop) {
   const Fault& fault = find_fault(id);

@@ -14,7 +14,7 @@ struct HeadInputs {
   std::string rule;
   Settings settings = {};
   Arrays arrays = {};
-  std::string fault = {};  // that is put into the equations of the form (core/proof/faults.h); empty: none
+  std::string fault = {};  // injected into the equations of the form (core/proof/faults.h); empty: none
 };
 
 /// The outputs [T, V] of head `head` of layer `layer`.
@@ -31,8 +31,8 @@ struct HeadForm {
   const Backend* device = &cpu_backend();
 };
 
-/// That which runs heads so; one with a fault by its equations, in f64. Throws as Backend::run() does, and
-/// InputError where the form has nothing that could go wrong so.
+/// Runs heads in this form; a head with a fault by its equations, in f64. Throws as Backend::run() does, and
+/// InputError where the fault does not apply to the form.
 RunHead run_as_trained(const HeadForm& how, std::stop_token stop = {});
 
 /// A product x W^T.
@@ -43,7 +43,7 @@ struct KeptProduct {
   Index known = 0;  // rows that were there before
 };
 
-/// The products of the last text by their weights: a text that goes on in another way is read from there on.
+/// The products of the last text by their weights: of the next text only the rows that differ are computed.
 /// Of one model, for one thread at a time.
 template <class Scalar>
 struct KeptProducts {
@@ -51,8 +51,8 @@ struct KeptProducts {
   Index known_logits = 0;  // rows that are those of the text before
 };
 
-/// A small language model: pieces become vectors, blocks of a layer of linear attention and a gated MLP add
-/// to them, each behind an RMSNorm, and the embedding says how well every piece would come next. f64 or f32.
+/// A small language model: pieces become vectors; blocks of a linear attention layer and a gated MLP, each
+/// behind an RMSNorm, add to them; the output matrix (by default the embedding) gives the logits. f64 or f32.
 template <class Scalar>
 class LanguageModel {
  public:
@@ -68,8 +68,8 @@ class LanguageModel {
   /// The id of the variant that a layer was trained with.
   const std::string& rule(Index layer) const;
 
-  /// How well every piece would follow each of `ids`, before the softmax: [T, pieces]. Throws InputError for
-  /// an id that there is not, and what `run` throws. `kept` changes no number.
+  /// The logits of the piece after each of `ids`: [T, pieces]. Throws InputError for an id that does not
+  /// exist, and what `run` throws. `kept` changes no number.
   Matrix<Scalar> logits(const std::vector<Index>& ids, const RunHead& run,
                         KeptProducts<Scalar>* kept = nullptr) const;
 

@@ -5,7 +5,7 @@
 
 namespace palimpsest {
 
-/// What a model makes of a text.
+/// A model's reading of a text.
 struct TextReading {
   static constexpr Index told = 5;  // continuations of a token
 
@@ -13,7 +13,7 @@ struct TextReading {
   std::vector<std::vector<Continuation>> next = {};  // after every token, the likeliest first
   std::vector<double> losses = {};                   // [T - 1], of every token but the first, in nats
   Vector<double> last = {};                          // [pieces] log p of what follows the last token, in nats
-  std::vector<HeadInputs> heads = {};                // layers x heads: what entered each rule, changes made
+  std::vector<HeadInputs> heads = {};                // layers x heads: the inputs of each rule, with changes
   Index heads_of_layer = 1;
 
   const HeadInputs& head(Index layer, Index index) const {
@@ -30,28 +30,28 @@ struct TextReading {
 /// The longest text that is read, in tokens: the models were trained on texts of 256.
 inline constexpr Index most_text_tokens = 2048;
 
-/// The pieces of a text behind the one with which every text begins. Throws InputError for a text without
-/// words, one that is too long or no UTF-8.
+/// The pieces of a text, after the piece that starts every text. Throws InputError for a text without words,
+/// one that is too long or no UTF-8.
 std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text);
 
-/// Reads a text; `interventions` change what enters the heads, which `run` runs. Throws what
-/// LanguageModel::logits() does. `last` is what came of the text whose products are kept.
+/// Reads a text; `interventions` change the inputs of the heads, which `run` runs. Throws what
+/// LanguageModel::logits() does. `last` is the reading of the text whose products are kept.
 template <class Scalar>
 TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
                  const std::vector<Intervention>& interventions, const RunHead& run,
                  KeptProducts<Scalar>* kept = nullptr, const TextReading* last = nullptr);
 
-/// What becomes of the answer when one head of a layer is changed.
+/// How the answer changes when one head of a layer is changed.
 struct HeadEffect {
   Index layer = 0;
   Index head = 0;
   std::optional<double> only_adds =
       {};             // change of the answer's log probability, in nats; none: it erases nothing
-  double silent = 0;  // the same when it answers nothing
+  double silent = 0;  // the same when its output is 0
 };
 
-/// The effects of all heads on the likeliest piece after the last token, layer by layer; `tell` hears how
-/// much is done, from 0 to 1. Throws Cancelled when asked to stop, and what `run` throws.
+/// The effects of all heads on the likeliest piece after the last token, layer by layer; `tell` gets the
+/// progress from 0 to 1. Throws Cancelled when asked to stop, and what `run` throws.
 template <class Scalar>
 std::vector<HeadEffect> head_effects(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
                                      const std::vector<Intervention>& interventions, const RunHead& run,

@@ -8,12 +8,12 @@
 
 namespace palimpsest {
 
-/// Byte-level byte-pair encoding (Sennrich et al., 2016; Radford et al., 2019): a text is cut into words, a
-/// word into bytes, and of two neighbours the pair that was learned first is joined, until none is left.
+/// Byte-level byte-pair encoding (Sennrich et al., 2016; Radford et al., 2019): a text is split into words, a
+/// word into bytes, and the neighbouring pair that was learned first is joined, until none is left.
 class Tokenizer {
  public:
-  /// As the library tokenizers writes it, tokenizer.json. Throws InputError naming the file, and what in it
-  /// is not as this reads it: another model than BPE, another way to cut words.
+  /// Reads a tokenizer.json of the library tokenizers. Throws InputError naming the file and what is not
+  /// supported: another model than BPE, another way to split words.
   explicit Tokenizer(const std::filesystem::path& path);
 
   /// The pieces of a text in UTF-8, by number. Throws InputError naming the first byte that is no UTF-8.
@@ -41,7 +41,7 @@ class Tokenizer {
   std::vector<std::string> whole_;  // what is one piece wherever it stands: "<|doc|>"
 };
 
-/// Throws InputError unless a model of so many pieces goes with it.
+/// Throws InputError unless the tokenizer has as many pieces as the model, `pieces`.
 void require_same_pieces(const Tokenizer& tokenizer, Index pieces);
 
 }  // namespace palimpsest

@@ -4,7 +4,7 @@
 
 namespace palimpsest {
 
-/// The binary formats that numbers are kept in on the way through a form. All round to nearest, ties to even,
+/// The binary formats of intermediate numbers in a form. All round to nearest, ties to even,
 /// keep subnormal numbers, and overflow to infinity (IEEE 754; bf16 is f32 with 8 bits of precision, tf32
 /// with 11; a GPU's own conversion to tf32, cvt.rna, differs in one thing: halves go away from 0).
 enum class Arithmetic { f64, f32, tf32, bf16, f16 };
@@ -15,7 +15,7 @@ inline constexpr Arithmetic all_arithmetics[] = {Arithmetic::f64, Arithmetic::f3
 /// "f64", "f32", "tf32", "bf16", "f16".
 const char* name(Arithmetic arithmetic);
 
-/// The one that rows of factors are held in for a precision.
+/// The format of the rows of factors in a precision.
 constexpr Arithmetic arithmetic_of(Precision precision) { return static_cast<Arithmetic>(precision); }
 static_assert(arithmetic_of(Precision::bf16) == Arithmetic::bf16);  // in the same order
 
@@ -27,7 +27,7 @@ struct NumberFormat {
 };
 const NumberFormat& format_of(Arithmetic arithmetic);
 
-/// The smallest number above 0 of a format, which has no normal form.
+/// The smallest number above 0 of a format, a subnormal one.
 double smallest(Arithmetic arithmetic);
 
 /// The number of the format that is nearest to `x`, of two equally near the one whose last bit is 0. What

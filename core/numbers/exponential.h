@@ -8,8 +8,8 @@
 
 namespace palimpsest {
 
-/// exp of every element of an array. Below the smallest normal number it is exactly 0: Eigen's own stops at a
-/// denormal, even for -inf, so that what was forgotten altogether would still be there a little.
+/// exp of every element of an array. Below the smallest normal number it is exactly 0: Eigen's own returns a
+/// denormal, even for -inf, so that a decay of exactly 0 would leave a remainder.
 template <class Derived>
 typename Derived::PlainObject exponential(const Eigen::ArrayBase<Derived>& x) {
   using Scalar = typename Derived::Scalar;

@@ -45,7 +45,7 @@ Index feature_count(std::string_view map, Index channels) {
 bool same_feature_count(std::string_view map, std::string_view other) {
   if (map == other) return true;
   if (map == "favor" || other == "favor") return false;
-  constexpr Index channels = 3;  // counts that differ for any number differ for this one
+  constexpr Index channels = 3;  // counts that differ for any number of channels differ for this one
   return feature_count(map, channels) == feature_count(other, channels);
 }
 

@@ -24,8 +24,8 @@ Matrix<Scalar> random_features(const Matrix<Scalar>& x, const Matrix<Scalar>& di
 /// The number m of features that `map` makes of K channels.
 Index feature_count(std::string_view map, Index channels);
 
-/// Whether two maps make the same number of features of any number of channels; of favor it is that of its
-/// random directions.
+/// Whether two maps make the same number of features for any number of channels; favor makes as many as it
+/// has random directions.
 bool same_feature_count(std::string_view map, std::string_view other);
 
 /// Whether the denominator can be 0, so that eps > 0 is the default.

@@ -7,7 +7,7 @@
 
 namespace palimpsest {
 
-/// What tanh is taken of.
+/// The argument of tanh.
 template <class Scalar>
 Scalar gelu_argument(Scalar x) {
   using namespace gelu_constants;

@@ -5,7 +5,7 @@
 
 namespace palimpsest {
 
-/// A number on its way along a line, x(e) = value + slope e + curvature e^2 / 2: a function evaluated on jets
+/// A number as a function along a line, x(e) = value + slope e + curvature e^2 / 2: a function of jets
 /// gives its own value and exact first and second derivative along the line (forward differentiation: no
 /// differences, so only rounding is left).
 struct Jet {

@@ -33,8 +33,8 @@ struct LayerNorm {
   /// LN(Y): [L, V].
   Matrix<Scalar> operator()(const Matrix<Scalar>& Y) const { return stretch(standardise(Y).rows); }
 
-  /// The gradient with respect to Y, from `delta` = gain o (gradient with respect to LN(Y)): the standardised
-  /// rows neither feel a shift nor a stretch of Y, so the gradient has neither.
+  /// The gradient with respect to Y, from `delta` = gain o (gradient with respect to LN(Y)): shifting or
+  /// stretching Y does not change the standardised rows, so the gradient has no such component.
   static Matrix<Scalar> gradient(const Matrix<Scalar>& delta, const Standardised& standardised) {
     const Matrix<Scalar>& h = standardised.rows;
     const Vector<Scalar> along = delta.cwiseProduct(h).rowwise().mean();

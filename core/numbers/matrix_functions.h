@@ -22,7 +22,7 @@ using NewtonSchulz = std::array<NewtonSchulzStep, 5>;
 /// the language-model code of LaCT (lact_llm/lact_model/ttt_operation.py).
 const NewtonSchulz& newton_schulz_steps(std::string_view name);
 
-/// Added to the norm of what the steps start from.
+/// Added to the norm by which the start matrix is divided.
 inline constexpr double newton_schulz_eps = 1e-7;
 
 /// M [K, V] with its singular values brought near 1, spec 3.11. It does not converge to 1: divided by the
@@ -35,9 +35,9 @@ template <class Scalar>
 Matrix<Scalar> newton_schulz(const Matrix<Scalar>& M, const NewtonSchulz& steps,
                              Recorder* recorder = nullptr);
 
-/// How the method of conjugate gradients (Hestenes & Stiefel 1952), begun at 0, comes to the solution of
-/// A x = b with A [K, K] symmetric and positive definite: ‖b - A x_i‖ / ‖b‖ for i = 0, 1, ... [1, 1 + steps].
-/// It ends after `most` steps, or when the rest is below 1e-12. All of it is 0 for b = 0.
+/// Relative residuals of conjugate gradients (Hestenes & Stiefel 1952), started at 0, for A x = b with A
+/// [K, K] symmetric and positive definite: ‖b - A x_i‖ / ‖b‖ for i = 0, 1, ... [1, 1 + steps]. They end after
+/// `most` steps, or when the residual is below 1e-12. All are 0 for b = 0.
 Matrix<double> conjugate_gradient_rests(const Matrix<double>& A, const Vector<double>& b, Index most);
 
 }  // namespace palimpsest

@@ -11,7 +11,7 @@ struct Block {
   Index phase = 0;
   Index first_token = 0;
   Index count = 1;      // tokens
-  Index first_key = 0;  // softmax tiles: the keys this block looks at
+  Index first_key = 0;  // softmax tiles: the keys of this block
   Index key_count = 0;
   bool starts_anew = false;  // the first block of an inner batch, or of a row of tiles
 };
@@ -26,7 +26,7 @@ struct Piece {
 };
 
 /// A sequence in inner batches, each cut into pieces of at most `size` tokens. No piece crosses the end of a
-/// batch, so the size of the pieces changes nothing. The last batch and the last piece of a batch may be
+/// batch, so the piece size does not change the results. The last batch and the last piece of a batch may be
 /// shorter.
 class InnerBatches {
  public:

@@ -19,9 +19,9 @@ struct Denominator {
   double eps = 0;
 };
 
-/// One column of a memory [p K, columns] on its way through a sequence, in f64. Where outputs are linear in
-/// the values, every column goes its way alone (spec 1.4): as a row program with a single value channel.
-/// Lives no longer than the rule it is of.
+/// One column of a state [p K, columns] over a sequence, in f64. Where outputs are linear in the values, the
+/// columns do not interact (spec 1.4): each is a row program with a single value channel. Must not outlive
+/// its rule.
 struct Channel {
   Index tokens = 0;
   Index rows_per_token = 1;
@@ -29,12 +29,12 @@ struct Channel {
   /// The rows of these tokens, v [N, 1]. Their queries are those of reads().
   std::function<Program<double>(Index first, Index count)> rows = {};
   std::function<ChannelReads(Index first, Index count)> reads = {};
-  bool reads_at_its_time = false;  // queries are made of the memory at their token: they cannot read later
-  double skip = 0;                 // o takes so much of its own token's value, past the memory
+  bool reads_at_its_time = false;  // queries depend on the state at their token and cannot read a later one
+  double skip = 0;                 // the factor of the token's own value in o, besides the memory
   std::optional<Denominator> denominator = {};
 };
 
-/// `after` where every token is one row and reads what it has written.
+/// `after` where every token is one row and reads after its own write.
 inline std::vector<Index> rows_up_to_each(Index first, Index count) {
   std::vector<Index> after(static_cast<std::size_t>(count));
   std::iota(after.begin(), after.end(), first + 1);

@@ -14,7 +14,7 @@ enum class Decay {
   key,     // S <- Diag(alpha) S: one decay per key channel
 };
 
-/// What the write takes out before it writes.
+/// Which prediction of the state is subtracted from v before the write.
 enum class Erase {
   none,       // u = v
   decayed,    // u = v - S~^T a, on the decayed state S~
@@ -38,8 +38,8 @@ struct Structure {
   bool erase_key = false;     // the erase reads with a key a of its own, not with k
   bool beta = false;          // write with b = beta k instead of k
   bool writes_value = true;   // false: v is 0, the row writes back only what it has read
-  bool decay_by_key = false;  // the decay is made of the keys: a token without a key lets nothing fade, and
-                              // one that only asks (Rule::answers()) has none
+  bool decay_by_key = false;  // the decay depends on the key: a token that only queries (Rule::answers())
+                              // has no key and decays nothing
   bool plain_write = false;   // one more write, k+ v+^T, which the erase does not touch
   ReadAt read_at = ReadAt::after_row;
   Index rows_per_read = 1;      // state rows of one token
@@ -48,7 +48,7 @@ struct Structure {
 
   Index part_count() const { return parts.empty() ? 1 : static_cast<Index>(parts.size()); }
 
-  /// Whether every token reads at its own time, not the memory after the last one.
+  /// Whether every token reads at its own time, not the state after the last token.
   bool reads_on_the_way() const { return read_at != ReadAt::end; }
 
   /// Whether anything reads the memory as the row before left it: an output, or an erase.
@@ -58,8 +58,8 @@ struct Structure {
   Index reading_row() const { return read_at == ReadAt::before_row ? 0 : rows_per_read - 1; }
 };
 
-/// When a vector reads the state: after so many decays and so many writes of the rows at hand. Of a state in
-/// parts it sees the sum of `sight` times each.
+/// When a vector reads the state: after how many decays and writes of these rows. From a state in parts it
+/// reads the sum of the parts weighted with `sight`.
 struct Reader {
   Index decays = 0;
   Index writes = 0;
@@ -77,8 +77,8 @@ template <class Scalar>
 struct Program {
   Structure structure = {};
   Matrix<Scalar> q = {};     // [R, K], scaled and mapped: one read per token
-  Matrix<Scalar> k = {};     // [N, K], N = R rows_per_read: where v is written, and so with what it
-                             // is asked for again (core/rules/stored_pairs.h); a strength belongs into beta
+  Matrix<Scalar> k = {};     // [N, K], N = R rows_per_read: where v is written, and so the key that retrieves
+                             // it (core/rules/stored_pairs.h); strengths belong in beta
   Matrix<Scalar> v = {};     // [N, V]
   Matrix<Scalar> a = {};     // [N, K] with an erase key
   Matrix<Scalar> gate = {};  // [N, 1] or [N, K]: alpha, or g = log alpha; [N, 0] without decay
@@ -153,7 +153,7 @@ struct Program {
     return readers;
   }
 
-  /// How many rows are written when token `s` reads, where nothing else is said.
+  /// How many rows are written when token `s` reads, by default.
   Index rows_before_read(Index s) const {
     switch (structure.read_at) {
       case ReadAt::after_row:
@@ -181,7 +181,7 @@ struct Program {
   }
 };
 
-/// The rows of one head's arrays, cut out and converted: what an encoder is written in.
+/// Rows of one head's arrays, converted to Scalar: the input of an encoder.
 template <class Scalar>
 struct Rows {
   const Sequence& sequence;

@@ -4,12 +4,12 @@
 
 namespace palimpsest {
 
-/// What some tokens take in one form. Counted is what our engines do; the products are what any
-/// implementation by dense matrix products does (spec section 4). Arrays are counted as the rule takes them:
-/// feature maps and the scaling of q come before.
+/// The cost of some tokens in one form. Counted is what our engines do; the products are what any
+/// implementation by dense matrix products does (spec section 4). Feature maps and the scaling of q are not
+/// counted.
 struct Work {
   double products = 0;  // multiply-adds of matrix products and triangular solves, masked tiles included
-  double seen = 0;      // those of them that a mask leaves: what skipping masked cells would take
+  double seen = 0;      // those of them that are not masked: the cost if masked cells are skipped
   double multiplications = 0;  // and divisions, outside products: decays, masks, strengths
   double exponentials = 0;
   double moved = 0;  // numbers read and written besides inputs and outputs: states, n x n matrices, caches
@@ -30,7 +30,7 @@ struct Work {
             a.moved * factor};
   }
 
-  /// A product of [a, b] with [b, c], all of it seen.
+  /// A product of [a, b] with [b, c], nothing masked.
   static Work product(double a, double b, double c) { return {.products = a * b * c, .seen = a * b * c}; }
 
   /// Floating point operations: a multiply-add is two, an exponential none (it is counted apart).

@@ -22,7 +22,7 @@ std::string phase_title(const Trace& trace, const Block& block) {
   return trace.phases.size() > 1 ? trace.phase(block).title : "";
 }
 
-/// Where the result of `operation` is off, if it is.
+/// Where the result of `operation` differs, if it does.
 std::optional<Departure> departure_of(const Trace& trace, Index index, const Operation& operation,
                                       const Matrix<double>& got, const Record& right, double tolerance) {
   const std::string& result = operation.equation.result;
@@ -68,7 +68,7 @@ std::optional<Explanation> why(const Phase& phase, const std::string& operation,
   return std::nullopt;
 }
 
-/// Whether equations with a fault in them give just what the right ones give, which are off themselves.
+/// Whether equations with a fault give exactly what the right ones give, which differ from the engine too.
 bool is_no_change(Trace& trace, const Output& faulty, const std::stop_token& stop) {
   const Comparison right = compare_steps(trace, {trace.phases, trace.symbols}, step_tolerance, stop);
   return right.departure && compare(faulty, right.output).error == 0;
@@ -94,8 +94,8 @@ const Operation* find(const Phase& phase, const std::string& id) {
   return row_called(phase.operations, id, &Operation::id);
 }
 
-/// The smallest pieces that differ, the whole with its own one named, and whether they differ in a sign
-/// alone.
+/// The smallest pieces that differ, the whole expression with its piece named, and whether only a sign
+/// differs.
 struct Parting {
   Expression marked;
   Expression is;
@@ -126,7 +126,7 @@ Parting parting(const Expression& is, const Expression& should_be) {
   return {named(changed_piece, is), is, should_be, is_sign};
 }
 
-/// The carry that brings an operand of `expression` another way than it should, if there is one.
+/// The carry that brings an operand of `expression` differently from the right one, if there is one.
 const Carry* changed_carry(const Phase& right, const Phase& edited, const Expression& expression) {
   const std::vector<std::string> read = operands(expression);
   for (const Carry& carry : edited.carries) {

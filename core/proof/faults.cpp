@@ -22,7 +22,7 @@ std::vector<Expression> arguments_of(const Expression& x) {
   return {x.arguments().begin(), x.arguments().end()};
 }
 
-/// What `edit` makes of calls of these functions.
+/// Applies `edit` to calls of these functions.
 Replacement calls(std::vector<std::string> functions, Edit edit) {
   return [=](const Expression& x) -> Changed {
     const bool is_meant = is(x, Kind::function) && is_among(x.name(), functions);
@@ -30,7 +30,7 @@ Replacement calls(std::vector<std::string> functions, Edit edit) {
   };
 }
 
-/// Other expressions in the place of tensors of these names.
+/// Replaces tensors of these names by other expressions.
 Replacement tensors(std::map<std::string, Expression> others) {
   return [others = std::move(others)](const Expression& x) -> Changed {
     const auto other = is(x, Kind::tensor) ? others.find(x.name()) : others.end();
@@ -68,7 +68,7 @@ Test some(const EquationEditor& equations, Role role) {
   };
 }
 
-/// Decays of the state are read off before the erase, so it reads one decay fewer.
+/// The erase reads the state before its decay, one decay fewer.
 void undecayed_erase(EquationEditor& equations) {
   equations.replace({Purpose::read}, tensors({{"S_decayed", tensor("S_before")}}));
   equations.replace({Purpose::overlap}, [](const Expression& x) -> Changed {
@@ -82,7 +82,7 @@ void undecayed_erase(EquationEditor& equations) {
                                               {"m_in", call("cumulative_decay_before", {tensor("mu")})}}));
 }
 
-/// Masks are known by what they are for, whatever function makes them; one of logarithms adds up none.
+/// Masks are recognised by their purpose, whatever function makes them; one of logarithms becomes 0.
 void ungated_mask(EquationEditor& equations) {
   const auto ungated = [](const Expression& x) {
     if (!is_call(x, "log_decays")) return call("causal_ones", {x});
@@ -116,7 +116,7 @@ void solve_sign(EquationEditor& equations) {
   });
 }
 
-/// What goes on inside a batch is no initial state.
+/// A carry inside a batch is not an initial state.
 void initial_state_dropped(EquationEditor& equations) {
   equations.carries([&](std::vector<Carry>& carries) {
     for (Carry& carry : carries) {
@@ -126,7 +126,7 @@ void initial_state_dropped(EquationEditor& equations) {
   });
 }
 
-/// Only where an answer is corrected: an answer that comes out is not erased.
+/// Only where a prediction is corrected: an output is not erased.
 void stale_erase(EquationEditor& equations) {
   const auto late = [&](const Expression& x) -> Changed {
     if (!equations.is(x, Role::state)) return std::nullopt;
@@ -161,7 +161,7 @@ void scale_twice(EquationEditor& equations) {
   });
 }
 
-/// As a factor it goes; a function that takes it is given 1.
+/// As a factor it is removed; a function that takes it gets 1.
 void strength_forgotten(EquationEditor& equations) {
   equations.replace({}, without_factor(some(equations, Role::strength)));
   equations.replace({}, [&](const Expression& x) -> Changed {

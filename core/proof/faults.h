@@ -7,35 +7,34 @@
 
 namespace palimpsest {
 
-/// The equations of one form: what a faulty copy needs to be carried out and to be shown.
+/// The equations of one form: all that is needed to evaluate and show a faulty copy.
 struct Equations {
   std::vector<Phase> phases;
   Symbols symbols;
 };
 
-/// Edits equations by what their operations are for and what their tensors mean; lines follow the operations
-/// that they show.
+/// Edits equations by the purpose of operations and the role of tensors; lines follow their operations.
 class EquationEditor {
  public:
   explicit EquationEditor(Equations equations) : equations_(std::move(equations)) {}
 
   /// Replaces pieces of the formulas of the operations with one of these purposes; none: of every operation.
-  /// A piece that is replaced is not looked into any further.
+  /// Replaced pieces are not visited again.
   void replace(std::initializer_list<Purpose> purposes, const Replacement& replacement);
 
   /// Calls `edit` for the carries of every phase.
   void carries(const std::function<void(std::vector<Carry>&)>& edit);
 
-  /// Puts one more operation before the first that reads what it makes, in every phase that has one.
+  /// Inserts an operation before the first that reads its result, in every phase that has one.
   void insert(const Operation& operation, const Symbol& symbol);
 
-  /// Whether a tensor is `role` to a person.
+  /// Whether a tensor has this role.
   bool is(const Expression& x, Role role) const;
 
-  /// The tensor `name` of the block before, under a name of its own; 0 in the first block.
+  /// The tensor `name` of the previous block, under a new name; 0 in the first block.
   Expression one_block_late(const std::string& name);
 
-  /// Whether any operation is for this.
+  /// Whether any operation has this purpose.
   bool has(Purpose purpose) const;
 
   /// The edited equations, lines included.
@@ -52,9 +51,8 @@ bool is_call(const Expression& x, std::string_view function);
 /// Calls of `function` become calls of `other`, on the same arguments.
 Replacement renamed(std::string function, std::string other);
 
-/// The steps of a form with other equations in them, carried out by these alone (core/steps/interpreted.h),
-/// in f64; all else is that of the right trace. A record throws StepError where an equation cannot be carried
-/// out.
+/// The steps of a form with other equations, evaluated by these alone (core/steps/interpreted.h), in f64; the
+/// rest is that of the right trace. record() throws StepError where an equation cannot be evaluated.
 class EditedTrace final : public ComputedTrace {
  public:
   /// `equations` have as many phases as `right`.
@@ -62,7 +60,7 @@ class EditedTrace final : public ComputedTrace {
 
   const Trace& right() const { return *right_; }
 
-  /// What the whole form gives. Throws StepError, and Cancelled when asked to stop.
+  /// The result of the whole form. Throws StepError, and Cancelled when asked to stop.
   Output run(std::stop_token stop = {}) const;
 
   Index block_count() const override { return right_->block_count(); }
@@ -82,13 +80,13 @@ class EditedTrace final : public ComputedTrace {
 /// The name that a changed piece of a formula has in FormulaChange::is, to be boxed (LatexStyle::boxed).
 inline constexpr const char* changed_piece = "changed piece";
 
-/// Where an edited formula parts from the right one.
+/// Where an edited formula differs from the right one.
 struct FormulaChange {
   Equation is;                               // the edited one, its changed piece named `changed_piece`
-  bool is_sign = false;                      // of that piece only the sign in its middle is another
-  std::optional<Expression> piece = {};      // what stands there; nothing: nothing has changed in it,
-  std::optional<Expression> should_be = {};  // and what should; of a sign the whole sum or difference
-  std::string carried = {};  // or an operand that comes in another way, in words; empty: none does
+  bool is_sign = false;                      // only the sign in the middle of that piece differs
+  std::optional<Expression> piece = {};      // the edited piece; nothing: the formula is unchanged
+  std::optional<Expression> should_be = {};  // the right piece; for a sign the whole sum or difference
+  std::string carried = {};  // an operand that is carried differently, in words; empty: none is
 };
 
 /// The smallest piece in which the operation `id` of a phase differs between right and edited equations. An
@@ -99,12 +97,12 @@ FormulaChange formula_change(const Phase& right, const Phase& edited, const std:
 /// none has, else the first of the phase whose formula has.
 std::string changed_operation(const Phase& right, const Phase& edited, const std::string& id);
 
-/// A mistake that people make in writing down a form, as an edit of its equations.
+/// A common mistake in implementing a form, as an edit of its equations.
 struct Fault {
   std::string id;        // "solve-sign"
   std::string label;     // "Wrong sign in the solve"
-  std::string sentence;  // what was done wrong, and where that is seen
-  std::string needs;     // what a form must have to go wrong this way: "a solve"
+  std::string sentence;  // what is wrong, and where it shows
+  std::string needs;     // what a form must have for this fault: "a solve"
   std::function<void(EquationEditor&)> edit;
   std::string silent = {};  // where the edit changes no number, whatever the data are; mostly empty
 };
@@ -115,22 +113,22 @@ std::span<const Fault> faults();
 /// The fault with this id; throws InputError listing the known ones.
 const Fault& find_fault(std::string_view id);
 
-/// The equations of `right` with the fault in them; nothing where the form has nothing of the kind that goes
-/// wrong (Fault::needs says what).
+/// The equations of `right` with the fault; nothing where the fault does not apply to the form (see
+/// Fault::needs).
 std::optional<Equations> with_fault(const Fault& fault, const Equations& right);
 
 /// Whether any equation or carry differs.
 bool operator==(const Equations& a, const Equations& b);
 
-/// The first step in which a form is not what it should be.
+/// The first step in which a form differs from the right one.
 struct Departure {
   Index block = 0;
   std::string phase = {};  // its title, where the form has several
   std::string operation;   // its id
   std::string title;
   std::string tensor;  // what it makes
-  Index token = 0;     // of the first row that is off; of a result without token rows, the block's last token
-  Index row = 0;       // where it is furthest off: a cell of that row, or of the whole result
+  Index token = 0;     // of the first row that differs; without token rows, the block's last token
+  Index row = 0;       // where the difference is largest: in that row, or in the whole result
   Index column = 0;
   double got = 0;
   double expected = 0;
@@ -141,24 +139,24 @@ struct Departure {
 /// 0.5, expected 0.25".
 std::string to_string(const Departure& departure);
 
-/// What carrying out other equations than a trace's own comes to.
+/// The result of evaluating other equations than a trace's own.
 struct Comparison {
-  std::optional<Departure> departure;  // nothing: no step is off by more than the tolerance
-  Output output;                       // incomplete where an equation could not be carried out
+  std::optional<Departure> departure;  // nothing: no step differs by more than the tolerance
+  Output output;                       // incomplete where an equation could not be evaluated
   std::string message;                 // why it could not
 };
 
-/// The first step in which the records of a form's `trace` are off those of `right`, the same steps computed
-/// by other engines. A tensor that an engine never makes is passed over. Throws Cancelled.
+/// The first step in which the records of a form's `trace` differ from those of `right`, the same steps
+/// computed by other engines. A tensor that an engine does not compute is skipped. Throws Cancelled.
 std::optional<Departure> departure_from(const Trace& right, const Trace& trace, double tolerance,
                                         std::stop_token stop = {});
 
-/// Carries out `equations` on the sequence of `trace` and compares every result with the engine's, in order.
+/// Evaluates `equations` on the sequence of `trace` and compares every result with the engine's, in order.
 /// Throws Cancelled when asked to stop.
 Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance = step_tolerance,
                          std::stop_token stop = {});
 
-/// The first tensor that a faulty form gets wrong, beside what it should be.
+/// The first tensor that differs in a faulty form, and the right one.
 struct WrongTensor {
   Departure departure;
   FormulaChange change;
@@ -166,10 +164,10 @@ struct WrongTensor {
   Matrix<double> is = {};         // and as the faulty one; empty where it could not be made
   Index first_token = 0;          // of the block that both cover,
   Index tokens = 0;               // and how many
-  // The arithmetic of the cell that is furthest off in the first wrong row; nothing where it has none.
+  // The arithmetic of the cell with the largest difference in the first wrong row; nothing where it has none.
   std::optional<Explanation> why_should_be = {};
   std::optional<Explanation> why_is = {};
-  double dust = 0;  // up to which its numbers are rounding
+  double dust = 0;  // the magnitude up to which its numbers are rounding
 };
 
 /// The tensor that `departure` names, from the records of a form as it should be and as it is: with other
@@ -177,7 +175,7 @@ struct WrongTensor {
 WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure& departure,
                          std::stop_token stop = {});
 
-/// What one form comes to with a fault in it.
+/// The result of one form with a fault.
 struct FaultRun : Comparison {
   Judgement judgement = {};  // of the outputs and states, as verify() judges them
 
@@ -185,8 +183,8 @@ struct FaultRun : Comparison {
   bool noticed() const { return !message.empty() || !judgement.passed(); }
 };
 
-/// Carries out the form of `trace` with `fault` in its equations; `judge` says how far its output is from the
-/// f64 recurrence. Nothing where the form lacks what goes wrong (Fault::needs). Throws Cancelled.
+/// Evaluates the form of `trace` with `fault` in its equations; `judge` compares its output with the f64
+/// recurrence. Nothing where the fault does not apply (Fault::needs). Throws Cancelled.
 std::optional<FaultRun> run_with(const Fault& fault, Trace& trace,
                                  const std::function<Judgement(const Output&)>& judge,
                                  std::stop_token stop = {});
@@ -210,13 +208,13 @@ struct FragileData {
   std::string words;  // what was done to them; empty: they are as they were
 };
 
-/// One head's `arrays` of `variant` changed so that `fragile` breaks on them in blocks of `block` tokens, or
-/// (`breaks` false) so that it need not: decays that fall below the smallest number in a block, a gate of
+/// One head's `arrays` of `variant` changed so that `fragile` fails on them in blocks of `block` tokens, or
+/// (`breaks` false) so that it does not: decays that fall below the smallest number in a block, a gate of
 /// exactly 0, keys that resemble each other. Arrays that a rule lacks are not made up.
 FragileData fragile_data(const FragileForm& fragile, const Variant& variant, const Arrays& arrays,
                          Index block, bool breaks);
 
-/// Where a tensor first holds a number that is none, or infinite.
+/// Where a tensor first holds a number that is not finite, other than a legal -inf.
 struct NotFiniteNumber {
   std::string tensor;
   std::string title;  // of the operation that makes it
@@ -226,18 +224,18 @@ struct NotFiniteNumber {
   double value = 0;
 };
 
-/// What a fragile form comes to on one sequence, in f64.
+/// The result of a fragile form on one sequence, in f64.
 struct FragileRun {
   std::vector<double> errors = {};           // [T] as Disagreement measures, against the f64 recurrence
   Disagreement worst = {};                   // over outputs and states
   std::vector<double> right_errors = {};     // those of the form as it should be,
   Disagreement right_worst = {};             // and its worst
   std::vector<NotFiniteNumber> broken = {};  // in the order of the operations that make them
-  std::optional<FormulaChange> change = {};  // where it parts from the right one
+  std::optional<FormulaChange> change = {};  // where it differs from the right one
   Symbols symbols = {};                      // of its formula
 };
 
-/// Carries out `form` of `variant` with the equations of `fragile`; nothing where it has none of their kind.
+/// Evaluates `form` of `variant` with the equations of `fragile`; nothing where they do not apply.
 /// Throws Unsupported where the form does not exist, Cancelled.
 std::optional<FragileRun> run_fragile(const FragileForm& fragile, const Variant& variant,
                                       const Sequence& sequence, Form form, Index chunk_size,

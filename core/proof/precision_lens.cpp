@@ -98,8 +98,8 @@ class Losses {
     return std::nullopt;
   }
 
-  /// What `operation` would make if of its operands no number were lost as 0; where that is not 0 any more,
-  /// the 0 is an earlier one's. 0 if none of them is lost.
+  /// The result of `operation` if none of its operands had numbers lost as 0; where it is not 0, the loss
+  /// happened earlier. 0 if none is lost.
   static Matrix<double> made_of_restored(const Operation& operation, const Record& record,
                                          const Record& expected) {
     const Expression& expression = operation.equation.expression;

@@ -6,8 +6,8 @@
 
 namespace palimpsest {
 
-/// Looks at one form through an arithmetic. Rounded are
-///   - every array that comes in, initial states too (not the parameters),
+/// Evaluates one form in a number format. Rounded are
+///   - every input array, initial states too (not the parameters),
 ///   - every result of an equation of the form, before anything reads it: the operations of a trace.
 /// Inside an equation, also in a solve, a running product or a sum, everything is f64: what an accumulator of
 /// higher precision gives, and no more than that.
@@ -17,13 +17,13 @@ struct Lens {
   Index chunk_size = 1;
 };
 
-/// A number that is not there any more: 0, infinite or NaN where the same tensor of the same form in f64, on
-/// the arrays as they are, is not. It is lost where it is made or comes in, not where a later block reads it.
+/// A number that is lost: 0, infinite or NaN where the same tensor of the same form in f64, on the unrounded
+/// arrays, is not. It is lost where it is computed or input, not where a later block reads it.
 struct LostNumber {
   enum class As {
     underflow,     // 0: too small for the arithmetic, which rounds it away
-    cancelled,     // 0: of the rounded numbers that it is made of nothing is left
-    made_of_lost,  // 0: what it is made of has been lost before, as one of these
+    cancelled,     // 0: the rounded numbers that it is computed from cancel
+    made_of_lost,  // 0: its operands were lost before, as one of these
     infinite,
     not_a_number
   };
@@ -46,10 +46,10 @@ constexpr bool is_zero(LostNumber::As as) {
   return is_among(as, {LostNumber::As::underflow, LostNumber::As::cancelled, LostNumber::As::made_of_lost});
 }
 
-/// What became of it: "underflows to 0".
+/// How it was lost: "underflows to 0".
 const char* in_words(LostNumber::As as);
 
-/// What is seen.
+/// The result.
 struct Seen {
   Lens lens;
   std::vector<double> errors =

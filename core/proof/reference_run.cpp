@@ -28,8 +28,8 @@ bool applies(const ToleranceException& exception, const Variant& variant, const 
          });
 }
 
-/// The arrays that come to a kernel as rows of factors: q, k, v and what else a rule writes, erases or makes
-/// keys with. Not what says how much is kept or written, nor states.
+/// The arrays that enter a kernel as factors of products: q, k, v and other keys and values of a rule. Not
+/// decays, strengths or states.
 std::set<std::string> factors(const Variant& variant) {
   std::set<std::string> names;
   for (const Input& input : all_inputs(variant)) {
@@ -190,7 +190,7 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   const std::string what =
       array == "o" ? "the outputs" : "the final " + (array == "final_state" ? "S" : array.substr(6));
   if (!of_inputs_) of_inputs_ = amplification_of_inputs(stop);
-  // Whatever the form does, these numbers need most of it.
+  // Most of it comes from the inputs, whatever the form.
   if (of_inputs_->of(array) > judgement.amplification / 10) {
     return fmt::format("These inputs multiply rounding in {} by {}, whatever the form.", what,
                        times(judgement.amplification));

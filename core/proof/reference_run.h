@@ -4,18 +4,17 @@
 
 namespace palimpsest {
 
-/// What a run's distance from the reference must stay below, as
-/// Disagreement::error measures it.
+/// The largest allowed difference of a run from the reference, measured as Disagreement::error.
 struct Tolerance {
   double error = 0;
-  std::string reason = {};  // why it is not the usual one, with the factor measured; mostly empty
+  std::string reason = {};  // why it is not the usual one, with the measured factor; usually empty
 
   bool operator==(const Tolerance&) const = default;
 };
 
 /// The tolerance of every form of `variant` with resolved `settings` in this precision: 1e-10 in f64, 2e-5 in
-/// f32, 5e-3 in tf32, 2e-2 in bf16, and more in f32 where Muon multiplies rounding. What ordinary numbers
-/// need: docs/accuracy.md says what others do. The only place that says it.
+/// f32, 5e-3 in tf32, 2e-2 in bf16, and more in f32 where Muon amplifies rounding. For ordinary inputs; for
+/// others see docs/accuracy.md. Tolerances are defined only here.
 Tolerance tolerance(const Variant& variant, const Settings& settings, Precision precision);
 
 /// How far two runs of the same equations may be apart at any step, as a fraction of a tensor's largest
@@ -28,12 +27,12 @@ Arrays rounded_to_f32(const Arrays& arrays);
 /// The f64 recurrence; chunks of one token where a rule has none.
 Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop = {});
 
-/// How far a run is from its reference, and how far it may be, at the array that is worst: the furthest
-/// beyond what it is allowed, or if none is beyond, the furthest off.
+/// How far a run is from its reference, and how far it may be, for the worst array: the one that exceeds its
+/// tolerance most, or if none does, the one with the largest error.
 struct Judgement {
   Disagreement disagreement = {};
   Tolerance tolerance = {};
-  double amplification = 1;   // what the tolerance is multiplied by, where rounding is amplified on the way
+  double amplification = 1;   // the factor of the tolerance, where rounding is amplified
   Index amplified_from = -1;  // the first token after which the states need more than the tolerance; -1: none
 
   /// What the error must stay below.
@@ -42,7 +41,7 @@ struct Judgement {
   /// Whether more is allowed than the array's largest number: no comparison can tell right from wrong.
   bool says_nothing() const { return allowed() >= 1; }
 
-  /// Whether this is the one to tell of two: one that failed, further beyond; else, further off.
+  /// Whether this is the one of two to report: one that failed, or the larger excess; else the larger error.
   bool is_worse_than(const Judgement& other) const;
 };
 
@@ -53,13 +52,13 @@ struct HeldInputs {
   Sequence sequence;
 };
 
-/// Those of the first head of `arrays`. Throws what bind() throws, also for a number that leaves its range by
-/// being rounded.
+/// The inputs of the first head of `arrays`. Throws what bind() throws, also for a number that rounding moves
+/// out of its range.
 HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given,
                        Precision precision);
 
-/// What the f64 recurrence makes of one head's inputs as a precision holds them: what every form that is run
-/// on them in that precision is compared with.
+/// The result of the f64 recurrence on one head's inputs as a precision holds them: the reference of every
+/// form that is run on them in that precision.
 class ReferenceRun {
  public:
   /// Throws what the recurrence throws.
@@ -68,19 +67,18 @@ class ReferenceRun {
   /// The inputs as the precision holds them.
   const Sequence& sequence() const { return inputs_.sequence; }
 
-  /// What the f64 recurrence makes of sequence().
+  /// The result of the f64 recurrence on sequence().
   const Output& expected() const { return expected_; }
 
-  /// How far `got`, made from sequence() by `form`, is from expected(). An array beyond `tolerance` is
-  /// allowed as much more as amplification() says.
+  /// How far `got`, computed from sequence() by `form`, is from expected(). For an array beyond `tolerance`
+  /// the tolerance is multiplied by amplification().
   Judgement judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
                   std::stop_token stop = {});
 
-  /// How many times further than one rounding (half a unit in the last place) results move: the largest of
-  /// several draws of the f64 recurrence with every input rounded once more, towards zero by up to 2^-53 of
-  /// itself (2^-24 in f32; what is a factor by 2^-11 in tf32, by 2^-8 in bf16); what a form of a row program
-  /// adds up (Rule::amplification()); and where the precision has no numbers so small. The run that is judged
-  /// is never asked.
+  /// By what factor results change more than one rounding (half a unit in the last place). The largest of:
+  /// several draws of the f64 recurrence with every input moved towards zero by up to 2^-53 of itself (2^-24
+  /// in f32; factors of products by 2^-11 in tf32, by 2^-8 in bf16); the sums of a form of a row program
+  /// (Rule::amplification()); and underflow in the precision. Independent of the run that is judged.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
 
   /// Why a run is allowed more than its tolerance, in a sentence; empty where it is not.
@@ -100,8 +98,7 @@ class ReferenceRun {
   std::map<std::pair<Form, Index>, Amplification> amplifications_ = {};  // these, by form and chunk size
 };
 
-/// How many times a form multiplies rounding, because it adds up many writes before they take each other
-/// away.
+/// By what factor a form amplifies rounding, because it adds up many writes before they cancel.
 struct DigitsLost {
   Form form = Form::recurrent;
   Index at_once = 1;    // tokens
@@ -112,11 +109,11 @@ struct DigitsLost {
   double digits() const;
 };
 
-/// That of these forms, as `reference` is amplified (ReferenceRun::amplification).
+/// The digits lost in these forms, from ReferenceRun::amplification.
 std::vector<DigitsLost> digits_lost(ReferenceRun& reference, const std::vector<Form>& forms, Index chunk_size,
                                     std::stop_token stop = {});
 
-/// What that says about a sum over many tokens, in sentences.
+/// What that means for a sum over many tokens, in sentences.
 std::string in_words(const std::vector<DigitsLost>& lost);
 
 }  // namespace palimpsest

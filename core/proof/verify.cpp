@@ -197,8 +197,8 @@ class Verification {
     return backend.run(variant, sequence, result.form, result.precision, chunk_size, stop_);
   }
 
-  /// Counts one comparison. The order of cases does not matter: of two that are as bad, the row keeps the one
-  /// with the lower index.
+  /// Counts one comparison. The order of cases does not matter: of two equally bad ones, the row keeps the
+  /// one with the lower index.
   void add(const VerifyCase& verified, Index index, const ComparedRun& comparison) {
     Row& row = rows_[comparison.row];
     VerifyResult& result = row.result;

@@ -36,7 +36,7 @@ struct VerifyCase {
   std::function<std::shared_ptr<const Arrays>()> arrays = {};  // theirs, made when they are needed
 };
 
-/// What --case calls the numbers of a case.
+/// The name of a case's numbers, as --case takes it.
 std::string data_of(const VerifyCase& verified);
 
 /// Case `index` of the random cases that `seed` stands for, the same on every machine: one of `choices`, T up
@@ -44,8 +44,8 @@ std::string data_of(const VerifyCase& verified);
 /// chunk size, with or without states, alpha or g, parameters within their ranges.
 VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uint64_t seed, Index index);
 
-/// The inputs of one case in one precision, and what the f64 recurrence makes of them. Throws what the case
-/// throws before any form runs.
+/// The inputs of one case in one precision, and the result of the f64 recurrence on them. Throws what the
+/// case throws before any form runs.
 ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop = {});
 
 /// The command line that makes one comparison again: "palimpsest verify --variant gla --case random:T=17,...
@@ -53,10 +53,10 @@ ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std:
 std::string reproduction(const VerifyCase& verified, const std::string& device, Form form,
                          Precision precision, Index chunk_size);
 
-/// Which cases are run, and how: every combination of lengths, sizes and chunks; or so many random cases
-/// instead; or just these. With the first of the sizes also texts that forget nothing, and long ones; beyond
-/// longest_with_all tokens every choice of options once, with its largest inner batch. Where a device is not
-/// the processor also its longest combined texts with channels that do not fit into one tile of a kernel.
+/// Which cases are run, and how: every combination of lengths, sizes and chunks; or `random_cases` random
+/// cases instead; or only `cases`. With the first of the sizes also texts without decay, and long ones;
+/// beyond longest_with_all tokens every choice of options once, with its largest inner batch. On a device
+/// other than the processor also the longest combined texts with more channels than one tile of a kernel.
 struct VerifyPlan {
   struct Size {
     Index dk;
@@ -76,12 +76,12 @@ struct VerifyPlan {
   std::vector<Size> wide_sizes = {{70, 100}, {20, 130}};  // of a device that is not the processor
   std::vector<bool> initial_states = {false, true};
   std::vector<bool> log_gates = {false, true};  // decays as alpha, and as g
-  bool keeps = true;                            // texts that forget nothing too
+  bool keeps = true;                            // texts without decay too
   std::vector<Index> long_lengths = {};         // in chunks of 64
   std::vector<Index> batch_sizes = {1, 6, 16};  // of the rules that have inner batches; none: drawn
   std::uint64_t seed = 1;
   int draws = 1;                       // random instances of every case
-  Index random_cases = 0;              // this many, in the place of every combination
+  Index random_cases = 0;              // this many instead of every combination
   std::vector<VerifyCase> more = {};   // these, besides every combination
   std::vector<VerifyCase> cases = {};  // these alone
   unsigned jobs = 1;                   // threads; changes no result
@@ -96,10 +96,10 @@ VerifyPlan plan_of_lengths(const std::vector<Index>& lengths);
 
 /// The cases of a plan, made when they are asked for.
 struct PlannedCases {
-  std::vector<OptionChoice> choices;  // of which there are cases, or may be: of the given cases, or all
+  std::vector<OptionChoice> choices;  // that cases can have: those of the given cases, or all
   std::vector<VerifyCase> cases;      // none where they are random
   std::uint64_t seed;
-  bool are_random;  // they are drawn, so that lengths and sizes are whatever came
+  bool are_random;  // lengths and sizes are drawn at random
   Index size;
 
   /// Throws InputError for an unknown variant.
@@ -109,13 +109,13 @@ struct PlannedCases {
   VerifyCase at(Index index) const;
 };
 
-/// The runs whose numbers amplify rounding, so that they are allowed more than the tolerance.
+/// The runs whose inputs amplify rounding, so that more than the tolerance is allowed.
 struct AmplifiedRuns {
   Index runs = 0;
   double error = 0;               // the largest
   double factor = 1;              // what its tolerance was multiplied by
   std::string why = {};           // ReferenceRun::why_amplified()
-  Index say_nothing = 0;          // of the runs: those allowed more than the whole array
+  Index say_nothing = 0;          // of the runs: those with an allowed error of 1 or more
   std::string reproduction = {};  // the command line that runs it
 };
 
@@ -134,8 +134,8 @@ struct VerifyResult {
   AmplifiedRuns amplified = {};
   std::string exception = {};     // why the tolerance is not the usual one; mostly empty
   std::string reproduction = {};  // the command line that runs the worst case
-  std::shared_ptr<const VerifyCase> worst_case = nullptr;  // itself,
-  Index worst_chunk = 1;                                   // in chunks of so many tokens
+  std::shared_ptr<const VerifyCase> worst_case = nullptr;  // the worst case
+  Index worst_chunk = 1;                                   // its chunk size
   std::string message = {};  // what was thrown instead of a result; mostly empty
 
   /// What the worst error must stay below.
@@ -205,19 +205,18 @@ std::string to_table(const VerifyReport& report);
 /// "missing": [...], "lengths": [...]}.
 std::string to_json(const VerifyReport& report);
 
-/// Cases that show what can be shown: an initial state, a scale other than 1, several chunks and a short one,
-/// keys as wide as values. In f64 on the processor.
+/// Cases in which as many faults as possible show: an initial state, a scale other than 1, several chunks and
+/// a short one, as many key as value channels. In f64 on the processor.
 VerifyPlan revealing_plan();
 
-/// Which forms are made faulty, and how. Every form is carried out by its own equations with the fault in
-/// them.
+/// Which faults are injected into which forms. Every form is evaluated by its own equations with the fault.
 struct FaultPlan {
   std::vector<std::string> faults = {};  // ids (core/proof/faults.h); none: all
   VerifyPlan cases = revealing_plan();
 };
 
-/// One form with one fault in it, in the first case in which verification fails; where it fails in none, in
-/// the one where the form is furthest off.
+/// One form with one fault, in the first case in which verification fails; if it fails in none, in the one
+/// with the largest error.
 struct FaultyResult {
   std::string fault;
   std::string variant;
@@ -263,8 +262,8 @@ struct FaultProgress {
   Index noticed = 0;  // faulty forms so far
 };
 
-/// Makes every form faulty in every way that applies, in the cases of the plan until one shows it, in f64 on
-/// the processor: a plan that asks for anything else throws Unsupported. The report does not depend on
+/// Injects every fault that applies into every form, in the cases of the plan until one detects it, in f64 on
+/// the processor: a plan with anything else throws Unsupported. The report does not depend on
 /// VerifyPlan::jobs. `progress` may be empty and is never called twice at once. Asked to stop, it reports
 /// what is finished. Throws InputError for an unknown fault or variant.
 FaultReport verify_faults(const FaultPlan& plan,

@@ -9,7 +9,7 @@ namespace palimpsest {
 
 namespace {
 
-/// What came of one fault in one form in one case.
+/// The result of one fault in one form in one case.
 struct Attempt {
   std::size_t row;
   FaultyResult result = {};

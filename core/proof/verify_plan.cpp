@@ -51,7 +51,7 @@ Index random_chunk_size(Draws& draws, Index tokens) {
   return draws.coin() ? draws.among(awkward) : 1 + draws.below(tokens + 5);
 }
 
-/// A value that a person may give: within the range, and not so large that everything else is lost beside it.
+/// A value that a user may give: within the range, and not so large that everything else becomes negligible.
 double random_value(const Parameter& parameter, double usual, Draws& draws) {
   constexpr double endless = -1e300;
   if (parameter.minimum < endless) {  // a factor
@@ -66,7 +66,7 @@ double random_value(const Parameter& parameter, double usual, Draws& draws) {
   return parameter.minimum + std::min(width, 4.0) * draws.uniform();
 }
 
-/// `word` as a shell takes it for one word.
+/// `word` quoted for a shell.
 std::string quoted(const std::string& word) {
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -106,7 +106,7 @@ std::vector<Settings> with_batches(const VerifyPlan& plan, const OptionChoice& c
   return all;
 }
 
-/// What there are cases of: the options of the given ones, or all.
+/// The choices that have cases: the options of the given cases, or all.
 std::vector<OptionChoice> planned_choices(const VerifyPlan& plan, std::span<const Variant> table) {
   std::vector<OptionChoice> all;
   for (const VerifyCase& given : plan.cases) all.push_back({given.variant, given.given});

@@ -59,7 +59,7 @@ std::string where(const RaceEntry& one, RaceQuestion question) {
                              one.dk, one.dv);
 }
 
-/// How a side of a comparison is called in a sentence.
+/// The name of a side of a comparison in a sentence.
 std::string called(const RaceEntry& entry, RaceQuestion question) {
   const std::string rule = race_label(entry.variant);
   switch (question) {
@@ -103,7 +103,7 @@ void add_crossings(const RaceLine& one, const RaceLine& other, RaceQuestion ques
   }
 }
 
-/// What two curves are compared for, if they are.
+/// The question that comparing two curves answers, if any.
 std::optional<RaceQuestion> question_of(const RaceLine& one, const RaceLine& other, bool whole) {
   const RaceEntry& a = one.of;
   const RaceEntry& b = other.of;
@@ -125,7 +125,7 @@ std::optional<RaceQuestion> question_of(const RaceLine& one, const RaceLine& oth
 
 bool is_same_length(double one, double other) { return std::abs(std::log(one / other)) < same_length; }
 
-/// The lengths at which one of two curves bends, as far as there are both.
+/// The lengths at which one of two curves bends, where both exist.
 std::vector<double> shared_bends(const RaceLine& one, const RaceLine& other, bool whole) {
   std::set<double> bends;
   for (const RaceLine* const line : {&one, &other}) {

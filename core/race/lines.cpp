@@ -18,7 +18,7 @@ bool lets_pass(const std::vector<Value>& list, const Value& value) {
   return list.empty() || is_among(value, list);
 }
 
-/// An entry without what its curve runs over: the length, and where forms are taken together the form.
+/// An entry without what varies along its curve: the length, and the form where forms are joined.
 RaceEntry curve_of(RaceEntry entry, bool any_form) {
   entry.tokens = 0;
   if (!any_form) return entry;
@@ -27,7 +27,7 @@ RaceEntry curve_of(RaceEntry entry, bool any_form) {
   return entry;
 }
 
-/// Whether something besides the peer was raced: only then its forms are one curve.
+/// Whether something besides softmax was raced: only then the forms of softmax are one curve.
 bool has_others(const RaceReport& report) {
   return std::ranges::any_of(report.points,
                              [](const RacePoint& point) { return point.entry.variant != race_peer; });
@@ -43,7 +43,7 @@ void insert(std::vector<RacePoint>& points, const RacePoint& point, bool whole) 
     *place = point;
 }
 
-/// Whether another curve has something else there.
+/// Whether another curve has another value in this field.
 template <class Part>
 bool differs(const RaceLine& line, std::span<const RaceLine> among, Part RaceEntry::*part) {
   return std::ranges::any_of(among, [&](const RaceLine& other) { return other.of.*part != line.of.*part; });
@@ -62,13 +62,13 @@ bool has_other_chunks(const RaceLine& line, std::span<const RaceLine> among) {
   });
 }
 
-/// Of the programs of a rule of rows.
+/// Structure and size of the row programs of a rule.
 struct ProgramSize {
   Structure structure;
   Index K = 0;  // with the columns that the rule adds
 };
 
-/// What the programs are that an entry runs; nothing where its rule has none, or not at this size.
+/// The row programs that an entry runs; nothing where its rule has none, or none at this size.
 std::optional<ProgramSize> programs_of(const Variant& variant, const RaceEntry& entry) try {
   const RowRule* const rows = variant.rule->row_program();
   if (!rows) return std::nullopt;
@@ -114,7 +114,7 @@ std::string less_than_spread(const LineCrossing& crossing) {
   return crossing.parts ? "" : ", by less than the spread of the runs";
 }
 
-/// What both of two curves are, in words.
+/// What two curves have in common, in words.
 std::string shared_words(const RaceEntry& one, const RaceEntry& other) {
   std::vector<std::string> words;
   if (one.device == other.device) words.push_back(one.device);
@@ -154,8 +154,8 @@ bool holds(const Told& told, const LineCrossing& crossing) {
 }
 
 /// "From n ≈ 820 tokens on, the chunkwise form is faster than softmax; from n ≈ 3,200 tokens on, the
-/// recurrent form too." Marks the crossings that it tells, so many at most; nothing where none answers a
-/// question for good.
+/// recurrent form too." Marks the crossings that it names, at most `most_told`; empty where none that answers
+/// a question holds up to the end.
 std::string crossing_sentence(const Told& told, std::vector<NamedCrossing>& crossings,
                               std::size_t most_told) {
   for (NamedCrossing& named : crossings) named.is_told = false;
@@ -194,7 +194,7 @@ NamedCrossing* last_change(const Told& told, std::vector<NamedCrossing>& crossin
   return begins_it ? &*last : nullptr;
 }
 
-/// Who is fastest at the end, and from where on.
+/// Which curve is fastest at the end, and from which length on.
 std::string fastest_sentence(const Told& told, std::vector<NamedCrossing>& crossings) {
   const std::vector<FastestSpan>& spans = told.lead.spans;
   if (spans.empty() || told.lines.size() == 1) return {};
@@ -211,8 +211,7 @@ std::string fastest_sentence(const Told& told, std::vector<NamedCrossing>& cross
                      less_than_spread(change->crossing));
 }
 
-/// The answer in a sentence, as the bar has it: where what crosses is not the lead, the lead is told first,
-/// and one crossing after it.
+/// The headline: the crossings; or, where none of them changes the lead, the fastest curve and one crossing.
 std::string headline(const Told& told, std::vector<NamedCrossing>& crossings) {
   constexpr std::size_t most_told = 3;
   std::string sentence = crossing_sentence(told, crossings, most_told);
@@ -227,8 +226,8 @@ std::string headline(const Told& told, std::vector<NamedCrossing>& crossings) {
   return fastest + ' ' + sentence;
 }
 
-/// The curves of plain kernels that others can be had for in two bytes, "chunkwise and softmax": they say
-/// nothing of the form itself. Empty where there is none, or the fastest is one.
+/// The curves of plain kernels where bf16 would have tensor core kernels, "chunkwise and softmax": their
+/// times say little about the form. Empty where there is none, or the fastest is one.
 std::string held_back(const Told& told) {
   if (told.lead.spans.empty()) return {};
   const auto is_held_back = [&](std::size_t which) {
@@ -246,7 +245,7 @@ std::string held_back(const Told& told) {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-constexpr double as_long = 1.05;  // one time by another: nobody would call it longer
+constexpr double as_long = 1.05;  // ratio of two times up to which they count as equal
 
 /// "8.5", "14": how many times.
 std::string times_words(double ratio) {
@@ -267,7 +266,7 @@ bool has_point(const Told& told, std::size_t which, Index tokens) {
   return told.lines[which].points.size() > 1 && point_at(told.lines[which], tokens);
 }
 
-/// The fastest curve at a length but `line`; nothing where there is none.
+/// The fastest curve at a length other than `line`; nothing where there is none.
 std::optional<std::size_t> second_at(const Told& told, Index tokens, std::size_t line) {
   std::optional<std::size_t> best;
   double least = 0;
@@ -281,8 +280,8 @@ std::optional<std::size_t> second_at(const Told& told, Index tokens, std::size_t
   return best;
 }
 
-/// How far the fastest is ahead at both ends of the bar: of what the headline compares it with, or else of
-/// the next one.
+/// How far the fastest is ahead at both ends of the bar: of the curve that the headline compares it with,
+/// else of the next one.
 std::string detail(const Told& told, const std::vector<NamedCrossing>& crossings) {
   const std::vector<FastestSpan>& spans = told.lead.spans;
   const std::size_t last = spans.back().line;
@@ -308,7 +307,7 @@ std::string detail(const Told& told, const std::vector<NamedCrossing>& crossings
 bool has_tensor_cores(const RaceEntry& entry) {
   const Variant* const variant = row_called(variants(), entry.variant, &Variant::id);
   if (!variant || entry.form != Form::chunkwise) return false;
-  if (hands_on(*variant, "k_cache"))  // softmax, whose keys fade where their gates are handed on
+  if (hands_on(*variant, "k_cache"))  // softmax, whose keys decay where their gates are handed on
     return fits_tensor_cores(entry.dk, entry.dv, hands_on(*variant, "g_cache"));
   const std::optional<ProgramSize> programs = programs_of(*variant, entry);
   return programs && fit_tensor_cores(programs->structure, programs->K);

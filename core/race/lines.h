@@ -6,11 +6,11 @@
 
 namespace palimpsest {
 
-/// Logarithms of lengths that are no farther apart differ by rounding alone.
+/// Logarithms of lengths that differ by at most this differ by rounding alone.
 inline constexpr double same_length = 1e-9;
 
-/// Whether the kernels for tensor cores know this rule at this size in chunks, in bf16 and tf32 that is,
-/// whatever the precision of `entry`.
+/// Whether the tensor core kernels (bf16 and tf32) support this rule at this size in chunks, whatever the
+/// precision of `entry`.
 bool has_tensor_cores(const RaceEntry& entry);
 
 /// B, H, K and V: what times must have in common to be compared.
@@ -23,7 +23,7 @@ struct RaceShape {
   auto operator<=>(const RaceShape&) const = default;
 };
 
-RaceShape shape_of(const RaceEntry& entry);  // leaving out what else an entry says
+RaceShape shape_of(const RaceEntry& entry);  // without the other fields of an entry
 
 /// "B 1 · H 16 · K 128 · V 128", with one D where K and V are the same.
 std::string in_words(const RaceShape& shape);
@@ -31,7 +31,7 @@ std::string in_words(const RaceShape& shape);
 /// The shapes of what a report measured, in the order of its points.
 std::vector<RaceShape> race_shapes(const RaceReport& report);
 
-/// Which curves are looked at; an empty list lets all pass.
+/// Which curves are selected; an empty list selects all.
 struct RaceSelection {
   std::vector<std::string> variants = {};  // ids, the peer among them where it is wanted
   std::vector<Form> forms = {};
@@ -41,11 +41,11 @@ struct RaceSelection {
 
   auto operator<=>(const RaceSelection&) const = default;
 
-  /// Whether an entry is among them, whatever its length and its chunks.
+  /// Whether an entry is selected, whatever its length and its chunks.
   bool takes(const RaceEntry& entry) const;
 };
 
-/// What is looked at of a report: its machine, roofs and selected points.
+/// The report with the selected points only, and all of its machine and roofs.
 RaceReport selected(const RaceReport& report, const RaceSelection& selection);
 
 /// One curve as it is drawn. Softmax beside other rules is one curve: that of its fastest form at each
@@ -53,25 +53,25 @@ RaceReport selected(const RaceReport& report, const RaceSelection& selection);
 struct RaceLine {
   RaceEntry of = {};                    // tokens 0; of the first point where forms are taken together
   bool any_form = false;                // forms are taken together
-  std::vector<RacePoint> points = {};   // that have a time, short lengths first
-  std::vector<RacePoint> missing = {};  // that say why they have none, short lengths first
+  std::vector<RacePoint> points = {};   // with a time, short lengths first
+  std::vector<RacePoint> missing = {};  // without one, each with the reason, short lengths first
   // Of a line of RaceFigures:
-  std::string name = {};                  // what it is called among those of its report
-  std::optional<KernelKind> kernel = {};  // with what its longest point was measured
+  std::string name = {};                  // name_of() among the lines of its report
+  std::optional<KernelKind> kernel = {};  // the kernel of its longest measured point
 
   bool operator==(const RaceLine&) const = default;
 };
 
-/// The curves of a report whose points are all wanted, in the order of their first points. `whole`: what
-/// counts is the time with transfers and allocations, else that of computing. Without `joins_forms` the forms
-/// of softmax are curves of their own beside other rules too.
+/// The curves of all points of a report, in the order of their first points. `whole`: use the time with
+/// transfers and allocations, else the compute time. Without `joins_forms` the forms of softmax are separate
+/// curves beside other rules too.
 std::vector<RaceLine> race_lines(const RaceReport& report, bool whole = false, bool joins_forms = true);
 
-/// The times of a point that count.
+/// The times of a point that are used: see race_lines().
 const Quartiles& seconds_of(const RacePoint& point, bool whole);
 
-/// The times of a curve at any length: between two points a straight line over the lengths, both as
-/// logarithms. Nothing outside of the curve.
+/// The times of a curve at any length, interpolated linearly between points in log length and log time.
+/// Nothing outside the curve.
 std::optional<Quartiles> seconds_at(const RaceLine& line, double tokens, bool whole);
 
 /// What a curve is called among others: "softmax" where its forms are taken together, "chunkwise, C = 64"
@@ -95,8 +95,8 @@ struct Crossing {
   bool first_is_faster = false;  // from here on
 };
 
-/// Where two curves pass each other, from short to long, at the lengths that both have; in between times are
-/// straight lines over the lengths, both as logarithms. A curve is ahead where the middle halves of the times
+/// Where two curves cross, from short to long, by the lengths that both have; between them times are
+/// interpolated linearly in log length and log time. A curve is ahead where the middle halves of the times
 /// do not overlap. Curves that touch do not cross. Both are in ascending order of tokens, with times above 0.
 std::vector<Crossing> crossings(const std::vector<TimedLength>& first,
                                 const std::vector<TimedLength>& second);
@@ -124,19 +124,19 @@ std::vector<RaceCrossover> race_crossovers(const RaceReport& report);
 /// "1,900": a length to two digits.
 std::string about(double tokens);
 
-// Who is ahead where, of curves as they are drawn: what is said of them, the rings and the bar under the
-// chart all come from here.
+// Which curve is fastest where, for curves as drawn: sentences, rings and the bar under the chart all come
+// from here.
 
-/// Where two curves cross: a place on both of them.
+/// Where two curves cross: a point on both of them.
 struct LineCrossing {
   double tokens = 0;
   double seconds = 0;
-  std::size_t faster = 0;  // the line that is below from here on,
-  std::size_t slower = 0;  // and the one that was before
-  bool is_clear = false;   // before it and after it the middle halves of the runs lie apart
-  bool parts = false;      // after it they do, before the two cross again
+  std::size_t faster = 0;  // the line that is lower from here on
+  std::size_t slower = 0;  // the line that was lower before
+  bool is_clear = false;   // before and after it the middle halves of the runs do not overlap
+  bool parts = false;      // after it they do not, until the two cross again
   bool leads = false;      // `slower` was the fastest of all, and `faster` is from here on
-  std::optional<RaceQuestion> question = {};  // that the two answer; none: they have too much apart
+  std::optional<RaceQuestion> question = {};  // that the two answer; none: they differ in too much
 
   bool operator==(const LineCrossing&) const = default;
 };
@@ -150,17 +150,17 @@ struct FastestSpan {
   bool operator==(const FastestSpan&) const = default;
 };
 
-/// The lead over the lengths.
+/// Which line is fastest at which lengths.
 struct Lead {
   std::vector<FastestSpan> spans = {};       // short lengths first; where there is no curve there is none
   std::vector<LineCrossing> crossings = {};  // short lengths first: those that change the lead, and the clear
                                              // ones that answer a question
 };
 
-/// Who is ahead where, by the medians. A curve of a single point takes no part.
+/// Which line is fastest where, by the medians. A curve of a single point is left out.
 Lead lead(std::span<const RaceLine> lines, bool whole = false);
 
-/// A crossing as it stands in a picture.
+/// A crossing as a chart shows it.
 struct NamedCrossing {
   LineCrossing crossing = {};
   std::string words = {};     // "recurrent overtakes softmax"

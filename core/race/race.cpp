@@ -35,9 +35,9 @@ void for_every_shape(const RacePlan& plan, Visit visit) {
   }
 }
 
-constexpr Index hidden_per_channel = 4;  // units of an inner network, as papers take them
+constexpr Index hidden_per_channel = 4;  // hidden units per channel of an inner network, as in papers
 
-/// Bytes of a number of q, k, v or o. All else, gates, strengths and states, are numbers of held_in().
+/// Bytes of a number of q, k, v or o. All else (gates, strengths, states) is in held_in(precision).
 double number_size(Precision precision) {
   static constexpr double bytes[] = {8, 4, 4, 2};
   return entry(bytes, precision);
@@ -89,8 +89,8 @@ class RaceData {
   std::optional<SequenceBatch> made_ = {};
 };
 
-/// Bytes of one head that come in with its tokens and go out as outputs: so many for a number of q, k, v and
-/// o, and for any other.
+/// Bytes of one head's inputs with a row per token, and of its outputs: `of_rows` bytes for a number of q, k,
+/// v and o, `of_others` for any other.
 double given_bytes(const Sequence& sequence, double of_rows, double of_others) {
   double of_a_token = of_rows * static_cast<double>(sequence.dv);
   for (const std::string& name : sequence.names_with_tokens()) {
@@ -193,8 +193,8 @@ class Race {
                          .least = plan_.least_repeats,
                          .seconds = plan_.seconds};
     RunTimes first = run(all);
-    // A device that computes again and again warms itself up. And a first run that takes so long is hardly
-    // longer than the next. Both count.
+    // A device that repeats the computation warms itself up, and a very long first run is hardly longer than
+    // the next. Both count.
     const bool repeated = first.compute.size() > 1;
     point.warmed = repeated || first.whole <= plan_.seconds;
     if (repeated || !point.warmed) add(std::move(first));
@@ -216,7 +216,7 @@ class Race {
     point.whole = spread(&RunTimes::whole);
   }
 
-  /// Throws Unsupported where a shorter length of the same says that a run would take too long.
+  /// Throws Unsupported where the time of a shorter length shows that a run would take too long.
   void require_short(const RacePoint& point) const {
     const RacePoint* shorter = nullptr;
     for (const RacePoint& other : report_.points) {
@@ -243,8 +243,8 @@ class Race {
   RaceData data_;
 };
 
-/// How many blocks of `tokens` wait for the one before: every token; every chunk; two-pass, every chunk's
-/// state and then all outputs at once; one in the parallel form.
+/// The number of sequential steps over `tokens`: one per token; one per chunk; for two passes one per chunk's
+/// state and one for all outputs; one in the parallel form.
 Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
   const Index chunks = (tokens + chunk_size - 1) / chunk_size;
   if (form == Form::recurrent) return tokens;
@@ -293,7 +293,7 @@ std::vector<RaceEntry> race_entries(const RacePlan& plan, std::span<const Varian
       }
     }
   };
-  // What shares its data follows each other.
+  // Entries with the same data follow each other.
   for_every_shape(plan, [&](RaceEntry entry) {
     for (const Variant* const variant : raced) {
       for (const Precision precision : plan.precisions) {

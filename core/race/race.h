@@ -7,7 +7,7 @@
 
 namespace palimpsest {
 
-/// Of some durations: the middle one, and between which the middle half lies.
+/// The median of some durations, and the bounds of their middle half.
 struct Quartiles {
   double low = 0;
   double median = 0;
@@ -19,10 +19,10 @@ struct Quartiles {
   bool below(const Quartiles& other) const { return high < other.low; }
 };
 
-/// The quartiles of `values`, in between interpolated linearly; zeros of none.
+/// The quartiles of `values`, interpolated linearly between values; zeros for none.
 Quartiles quartiles(std::vector<double> values);
 
-/// What an entry has at most: no more is raced, and no report holds more.
+/// Upper limits of an entry, both measured and in a report.
 inline constexpr Index most_raced_tokens = Index{1} << 24;
 inline constexpr Index most_raced_heads = most_heads_in_all;
 inline constexpr Index most_raced_channels = 8192;
@@ -43,23 +43,23 @@ struct RaceEntry {
   bool operator==(const RaceEntry&) const = default;
 };
 
-/// What all heads together take by the cost model (core/operator/work.h).
+/// The cost of all heads together by the cost model (core/operator/work.h).
 struct RaceWork {
   double flops = 0;         // as the form counts them
   double needed_flops = 0;  // without those that a mask leaves out
   double exponentials = 0;
   double bytes = 0;  // of inputs and outputs, each once
-  double moved = 0;  // bytes that the form as counted moves besides: states, n x n matrices
+  double moved = 0;  // further bytes that the form moves: states, n x n matrices
 
   bool operator==(const RaceWork&) const = default;
 };
 
-/// What an entry took.
+/// The measured times of an entry.
 struct RacePoint {
   RaceEntry entry;
   std::string missing = {};  // why it was not measured; empty: it was
   Index repeats = 0;         // times that it was computed, and measured
-  bool warmed = false;       // by computing before them that does not count
+  bool warmed = false;       // by runs before them that do not count
   Quartiles compute = {};    // in seconds, like the following: see RunTimes
   Quartiles transfers = {};
   Quartiles allocations = {};
@@ -71,7 +71,7 @@ struct RacePoint {
   bool operator==(const RacePoint&) const = default;
 };
 
-/// A device of a machine, and what it does at most.
+/// A device of a machine, and its measured limits.
 struct RaceRoof {
   std::string device = {};
   Precision precision = Precision::f32;
@@ -92,7 +92,7 @@ struct RaceMachine {
   bool operator==(const RaceMachine&) const = default;
 };
 
-/// A start of the program that added to a report.
+/// A run of the program that added to a report.
 struct RaceStart {
   std::string date = {};     // "2026-11-22 09:30 UTC"
   std::string command = {};  // that was given, or "window"
@@ -123,14 +123,14 @@ struct RaceReport {
   /// The point of an entry; null where there is none.
   const RacePoint* find(const RaceEntry& entry) const;
 
-  /// The roof that a point stands under; null where it was not measured.
+  /// The roof that applies to a point; null where it was not measured.
   const Roof* roof_of(const RaceEntry& entry) const;
 
   bool operator==(const RaceReport&) const = default;
 };
 
-/// The part of what the machine can do that a point reaches: by the longer one of the least times for its
-/// bytes and for its FLOPs; 0 where there is no roof or no time.
+/// The fraction of the machine's limit that a point reaches: the larger of the least times for its bytes and
+/// for its FLOPs, divided by its time; 0 without a roof or a time.
 double roof_fraction(const RacePoint& point, const RaceReport& report);
 
 /// Throws InputError naming what differs, where a report of `machine` must not go on here.
@@ -139,7 +139,7 @@ void require_same_machine(const RaceMachine& machine, const RaceMachine& here);
 /// The id of softmax attention, beside which every other rule is raced.
 inline constexpr const char* race_peer = "softmax";
 
-/// The label of a variant; its id where there is none, as in a report of another program.
+/// The label of a variant; its id for an unknown variant, as in a report of another program.
 std::string race_label(const std::string& id);
 
 /// "1,048,576": digits in groups of three.
@@ -182,26 +182,26 @@ struct RaceProgress {
   Index total = 0;
 };
 
-/// Measures what devices do at most, then the entries of `plan` one after the other: warmed by what does not
-/// count, then repeated. What `begun` holds is not measured again; an entry that cannot run is a point that
-/// says why. `measured` may be empty and is called after every new point. Asked to stop, it gives up the
-/// point it is at and returns the others. Throws InputError for an unknown variant.
+/// Measures the limits of the devices, then the entries of `plan` one after the other: a warm-up that does
+/// not count, then repeated runs. What `begun` holds is not measured again; an entry that cannot run is a
+/// point that says why. `measured` may be empty and is called after every new point. When asked to stop, it
+/// drops the current point and returns the others. Throws InputError for an unknown variant.
 RaceReport race(const RacePlan& plan, RaceReport begun = {},
                 const std::function<void(const RaceProgress&)>& measured = {}, std::stop_token stop = {},
                 std::span<const Variant> table = variants());
 
-/// What a token costs in one form.
+/// The cost per token in one form.
 struct CostRow {
   Form form = Form::recurrent;
   std::string missing = {};  // why the form does not exist; empty: it does
   double flops = 0;          // per token
   double exponentials = 0;   // per token
   double bytes = 0;          // read and written per token: inputs, outputs, states, n x n matrices
-  Index steps = 0;           // that wait for each other, over all tokens
+  Index steps = 0;           // sequential steps, over all tokens
 };
 
 /// The cost of every form of `variant` over this sequence, in chunks of `chunk_size`, one row per form. The
-/// state is written back and read again at every block (token, chunk), as where it does not fit into
+/// state is counted as written back and read again at every block (token, chunk), as if it did not fit into
 /// registers.
 std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size);
 

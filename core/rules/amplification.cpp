@@ -45,7 +45,7 @@ class Recurrence {
     M_ = S_.cwiseAbs();
   }
 
-  /// Passes the rows of one token and returns what it reads: [1, V], [0, V] where outputs wait for the end.
+  /// Applies the rows of one token and returns what it reads: [1, V], [0, V] where outputs read at the end.
   Matrix<double> pass(const Program<double>& token) {
     Matrix<double> read(0, S_.cols());
     for (Index r = 0; r < token.rows(); ++r) {
@@ -79,7 +79,7 @@ class Recurrence {
   const Matrix<double>& state() const { return shown_; }
 
  private:
-  /// Rounds what a row is made of. A block's decays are multiplied, or as logs added up, one by one.
+  /// Rounds the numbers of a row. A block's decays are multiplied, or as logs added up, one by one.
   void round(Program<double>& row) {
     Errors& errors = *errors_;
     if (logs_.size() == 0) logs_.setZero(1, row.gate.cols());
@@ -131,15 +131,15 @@ Index Amplification::first_beyond(double most) const {
   return first;
 }
 
-/// How far a form of a row program spreads rounding, from the recurrence in f64 alone: the form itself has no
-/// part in it. A form that takes L tokens at once (one, a chunk, all) adds up their writes and lets them take
-/// each other away only in the sum. So what a token's erase finds, its output and the state after the L
-/// tokens are rounded not by a part of themselves but of
+/// How far a form of a row program amplifies rounding, from the f64 recurrence alone: the form itself is not
+/// run. A form that takes L tokens at once (one, a chunk, all) adds up their writes, which cancel only in the
+/// sum. So the rounding of what a token's erase reads, of its output and of the state after the L tokens is
+/// not relative to these themselves but to
 ///   M_t = |T_t| M_{t-1} + |b_t| |u_t|^T,   M = |S| where the L tokens begin,
-/// the state that all these writes would make if none were taken away. Where it is the writes that empty the
-/// memory, and not the decay, |S| shrinks and M stays. The recurrence is run with random errors of that size,
-/// and with its rows and decays rounded; the largest change of several draws counts. Nothing is measured of a
-/// program whose reads wait for later rows.
+/// the state that all these writes would make if none cancelled. Where the writes, and not the decay, empty
+/// the memory, |S| shrinks and M stays. The recurrence is run with random errors of that size, and with its
+/// rows and decays rounded; the largest change of several draws counts. A program whose reads wait for later
+/// rows is not measured.
 Amplification RowRule::amplification(const Sequence& sequence, Form form, Index chunk_size,
                                      std::stop_token stop) const {
   constexpr std::uint64_t draws = 3;

@@ -58,7 +58,7 @@ namespace {
 
 constexpr int tries = 5;
 
-/// The shortest time in seconds in which all threads do `work(thread)`; a first try is not counted.
+/// The shortest time in seconds in which all threads do `work(thread)`; the first run is not counted.
 double shortest(const std::function<void(Index)>& work) {
   using Clock = std::chrono::steady_clock;
   double best = 0;
@@ -100,8 +100,8 @@ double product_rate() {
   return 2.0 * size * size * size * products * processor_threads() / seconds;
 }
 
-/// What this processor does at most with all its threads, measured in about a second: copies of buffers that
-/// no cache holds, and Eigen's products of matrices that stay in one. The best of a few tries.
+/// The limits of this processor with all its threads, measured in about a second: copies of buffers that fit
+/// no cache, and Eigen's products of matrices that fit one. The best of a few runs.
 Roof processor_roof(Precision precision) {
   const char* const threads = processor_threads() == 1 ? "thread" : "threads";
   return {.bytes_per_second = copy_rate(),

@@ -5,10 +5,10 @@
 
 namespace palimpsest {
 
-/// Told after each head of a batch that is done, from any thread.
+/// Called after each finished head of a batch, from any thread.
 using HeadDone = std::function<void()>;
 
-/// What a device can do, and does.
+/// A device that runs variants, and what it supports.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -23,17 +23,17 @@ class Backend {
   /// Why nothing can be computed here in this precision; nothing if it can, where the device can be used.
   virtual std::optional<std::string> missing_precision(Precision precision) const;
 
-  /// The engines that it computes with; for bf16 those in f32 round what comes and goes, for tf32 the factors
-  /// of products, and a rule is asked for held_in(precision). Throws Unsupported with the reason where none
-  /// can be used.
+  /// The engines that it computes with. For bf16 those in f32 round inputs and outputs, for tf32 the factors
+  /// of products; rules then run in held_in(precision). Throws Unsupported with the reason where none can be
+  /// used.
   virtual const DeviceEngines& engines(Precision precision) const = 0;
 
   /// Runs one head. Throws Unsupported with the reason of missing().
   virtual Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
                      Index chunk_size, std::stop_token stop = {}) const;
 
-  /// Runs all heads of a batch, several at once as memory allows: [B H]. Where heads end one after the other
-  /// `head_done` is told; a device that computes them together never does. Throws as run() does.
+  /// Runs all heads of a batch, several at once as memory allows: [B H]. Calls `head_done` after each head; a
+  /// device that computes them together never does. Throws as run() does.
   virtual std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
                                         Precision precision, Index chunk_size, std::stop_token stop = {},
                                         const HeadDone& head_done = {}) const = 0;
@@ -43,36 +43,34 @@ class Backend {
   virtual std::unique_ptr<Trace> trace(const Variant& variant, const Sequence& sequence, Form form,
                                        Precision precision, Index chunk_size, std::size_t budget) const;
 
-  /// Runs all heads of a batch once, lets go of what they give, and says what took how long. A device that
-  /// has memory of its own computes as often as `repeats` says between uploads and downloads. Throws as run()
-  /// does.
+  /// Runs all heads of a batch once, discards the results, and returns the times. A device with its own
+  /// memory repeats the computation as `repeats` says between upload and download. Throws as run() does.
   virtual RunTimes measure(const Variant& variant, std::span<const Sequence> heads, Form form,
                            Precision precision, Index chunk_size, const Repeats& repeats,
                            std::stop_token stop = {}) const;
 
-  /// What is in the times of measure(), and what is not.
+  /// What the times of measure() include, and what they do not.
   virtual std::string what_is_timed() const;
 
-  /// What the device does at most in this precision, measured within seconds; nothing where that is not
-  /// known.
+  /// The limits of the device in this precision, measured within seconds; nothing where they are unknown.
   virtual std::optional<Roof> roof(Precision precision) const;
 };
 
-/// Those in which the device computes.
+/// The precisions in which the device computes.
 std::vector<Precision> precisions_of(const Backend& backend);
 
-/// How many heads of which each takes `work` bytes may be computed at the same time by so many threads.
+/// How many heads, each taking `work` bytes, may be computed at the same time by `threads` threads.
 unsigned heads_at_once(double work, unsigned threads);
 
 /// The engines of core on the processor: every form that exists.
 const Backend& cpu_backend();
 
-/// The same for tokens that only ask (Rule::answers()): outputs and no states.
+/// The same for tokens that only query (Rule::answers()): outputs and no states.
 const Backend& asking_backend();
 
-/// A sentence where a run of this sequence on `device` goes through a fused kernel, which never makes the
-/// tensors of a step: those of a trace then come from plain kernels. Empty where both are made alike, or the
-/// form does not run there.
+/// A sentence if a run of this sequence on `device` uses a fused kernel, which does not produce the tensors
+/// of a step: those of a trace then come from plain kernels. Empty if both use the same kernels, or the form
+/// does not run there.
 std::string fused_kernel(const Backend& device, const Variant& variant, const Sequence& sequence, Form form,
                          Precision precision);
 

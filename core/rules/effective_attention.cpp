@@ -8,7 +8,7 @@ namespace {
 
 constexpr Index tokens_at_a_time = 64;
 
-/// What both ways begin with: no weight yet.
+/// The start of both ways: all weights 0.
 EffectiveAttention empty_window(const Channel& channel, const AttentionWindow& window) {
   EffectiveAttention attention{.rows_per_token = channel.rows_per_token};
   attention.A = Matrix<double>::Zero(window.rows, window.columns * channel.rows_per_token);
@@ -40,7 +40,7 @@ Readers readers_of(const ChannelReads& reads) {
   return readers;
 }
 
-/// How many tokens it takes to write all rows that are read.
+/// How many tokens must be written for all reads.
 Index end_of(const Readers& readers, Index rows_per_token) {
   return readers.empty() ? 0 : (readers.rbegin()->first + rows_per_token - 1) / rows_per_token;
 }
@@ -85,7 +85,7 @@ class Queries : public Followed {
       through(channel.rows(first, end - first), first * h);
       end = first;
     }
-    join(0);  // who reads before the first row meets no write, only what was there
+    join(0);  // a query that reads before the first row sees no write, only the initial state
     if (to_start) read += F_ * channel.initial;
     if (window.initial) found.Q0 = std::move(F_);
   }
@@ -106,7 +106,7 @@ class Queries : public Followed {
     }
   }
 
-  /// The queries that read after so many rows set out.
+  /// Starts the queries that read after `rows` rows.
   void join(Index rows) {
     for (auto [reader, end] = readers.equal_range(rows); reader != end; ++reader) {
       F_.row(reader->second) = reads.q.row(reader->second);
@@ -121,8 +121,8 @@ class Queries : public Followed {
     if (at >= 0 && at < A.cols()) A.col(at).tail(weights.size()) = weights;
   }
 
-  Matrix<double> F_;  // [rows, p K], 0 until a query sets out
-  Index joined_;      // no query before this one has
+  Matrix<double> F_;  // [rows, p K], 0 until a query starts
+  Index joined_;      // no query before this one has started
 };
 
 /// The writes of a window's columns on their way to the queries that read them.
@@ -160,7 +160,7 @@ class Writes : public Followed {
     }
   }
 
-  /// The queries that read after so many rows.
+  /// The reads of the queries that read after `rows` rows.
   void answer(Index rows) {
     for (auto [reader, end] = readers.equal_range(rows); reader != end; ++reader) {
       const Index s = reader->second;
@@ -175,7 +175,7 @@ class Writes : public Followed {
   Matrix<double> all_;      // [1, p K]: the channel itself
 };
 
-/// What a token's own value adds to its output past the memory.
+/// Adds the weight of a token's own value in its output, besides the memory.
 void add_skip(double skip, const AttentionWindow& window, Matrix<double>& A) {
   for (Index s = 0; skip != 0 && s < window.rows; ++s) {
     const Index column = window.token(s) - window.first_column;
@@ -216,7 +216,7 @@ EffectiveAttention effective_attention(const std::function<Channel(Index column)
   if (window.no_mask && channel.reads_at_its_time)
     throw Unsupported(
         "Without its mask a query would have to be made of a memory that is not there yet at its token.");
-  // What divides is a column of the same memory, so that it meets the same weights.
+  // The denominator is a column of the same state, so that it has the same weights.
   const std::optional<Denominator> denominator = channel.denominator;
   if (denominator) channel = channel_of(denominator->column);
   const bool few_columns = window.columns * channel.rows_per_token < window.rows;

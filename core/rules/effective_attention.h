@@ -13,7 +13,7 @@ struct AttentionWindow {
   Index columns = 0;
   Index channel = 0;     // of the values: where they decay, each has weights of its own
   bool initial = false;  // also what the initial state adds
-  bool no_mask = false;  // every row reads after the last token, those that come later too
+  bool no_mask = false;  // every row reads after the last token, later tokens included
 
   Index token(Index row) const { return first_row + row * row_step; }
 
@@ -28,11 +28,11 @@ struct EffectiveAttention {
   Index rows_per_token = 1;          // h
   Matrix<double> A = {};             // [rows, columns h]: what an erased-and-corrected write weighs
   Matrix<double> A_plain = {};       // [rows, columns h]: what a second, plain write weighs; else empty
-  bool values_are_plain = false;     // the values go the plain way alone: w is 0
+  bool values_are_plain = false;     // the values are only written plainly: w is 0
   Matrix<double> Q0 = {};            // [rows, p K], the effective initial queries, if asked for
   Vector<double> denominators = {};  // [rows], where the rule divides
 
-  /// What the values weigh: A, or A+ where they are written plainly.
+  /// The weights of the values: A, or A+ where they are written plainly.
   const Matrix<double>& on_values() const { return values_are_plain ? A_plain : A; }
 
   /// The same, a token's rows added up: [rows, columns].
@@ -40,15 +40,16 @@ struct EffectiveAttention {
 };
 
 /// The weights of a window, without the n x n matrix. Either the window's queries are carried back through
-/// the rows (the transpose of the recurrence), and what they meet of a row's write is its weight; or, where
-/// there are fewer columns than rows and no `initial`, the columns' writes are carried on to the queries.
+/// the rows (the transpose of the recurrence), and their products with a row's write are its weights; or,
+/// where there are fewer columns than rows and no `initial`, the columns' writes are carried on to the
+/// queries.
 /// O(min(rows, columns h) span p K) work, span from the last row read to the first column (to the first token
 /// with `initial` or a denominator); memory O((rows + columns h + 64) p K + 64 V + rows columns h). Throws
 /// Cancelled when asked to stop.
 EffectiveAttention effective_attention(const std::function<Channel(Index column)>& channel_of,
                                        const AttentionWindow& window, const std::stop_token& stop = {});
 
-/// Throws InputError naming what lies outside, and what there is.
+/// Throws InputError naming what lies outside, and the valid range.
 void require_window(const AttentionWindow& window, Index tokens, Index channels);
 
 }  // namespace palimpsest

@@ -30,7 +30,7 @@ Matrix<double> gram(const WeighedPairs& pairs) {
 
 Matrix<double> zeros_like(const Matrix<double>& S) { return Matrix<double>::Zero(S.rows(), S.cols()); }
 
-/// Where the weights and biases of a layer stand.
+/// The positions of the weights and biases of a layer.
 struct Layers {
   bool has_biases;
 
@@ -72,7 +72,7 @@ Matrix<Scalar> answers_of(const Layers& layers, const std::optional<LayerNorm<do
   return X + cast<Scalar>(*norm)(Y);
 }
 
-/// The gradient of half the weighed squares of what is missing, layer after layer from the last.
+/// The gradient of half the weighted squared errors, layer after layer from the last.
 Weights<double> network_gradient(const WeighedPairs& pairs, const Layers& layers,
                                  const std::optional<LayerNorm<double>>& norm, const Weights<double>& W) {
   const Passed<double> passed = pass<double>(layers, W, pairs.keys);
@@ -122,7 +122,7 @@ Weights<double> sum_of_gradients(const std::vector<WeighedTerm>& terms, const We
 
 double strength(const Program<double>& row) { return row.structure.beta ? row.beta(0, 0) : 1; }
 
-/// d with a = d k; nothing if there is none. Rounding of the product e o k is allowed for.
+/// d with a = d k; nothing if there is none. The rounding of a product such as e o k is tolerated.
 std::optional<double> multiple(const Matrix<double>& a, const Matrix<double>& k) {
   const double squares = k.squaredNorm();
   const double d = squares > 0 ? a.cwiseProduct(k).sum() / squares : 0;

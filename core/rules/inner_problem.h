@@ -46,13 +46,13 @@ struct WeighedPairs {
 /// One pair that counts `weight`: key [1, K], value [1, V].
 WeighedPairs one_pair(const Matrix<double>& key, const Matrix<double>& value, double weight = 1);
 
-/// sum_j w_j / 2 |S^T k_j - v_j|^2: the memory should answer v_j when asked with k_j. With v = 0: nothing.
+/// sum_j w_j / 2 |S^T k_j - v_j|^2: the memory should return v_j for k_j; with v = 0, the zero vector.
 std::shared_ptr<const LossTerm> squared_loss(WeighedPairs pairs);
 
-/// -sum_j w_j <S^T k_j, v_j>: the answer should point along v_j.
+/// -sum_j w_j <S^T k_j, v_j>: the prediction should point along v_j.
 std::shared_ptr<const LossTerm> dot_loss(WeighedPairs pairs);
 
-/// 1/2 |sqrt(R) o S|_F^2, R [K, V]: the memory should be small where it fades, R = 1 - decay.
+/// 1/2 |sqrt(R) o S|_F^2, R [K, V]: the memory should be small where it decays, R = 1 - decay.
 std::shared_ptr<const LossTerm> shrinking_loss(Matrix<double> R);
 
 /// 1/2 tr S^T A S - <S, B> + constant, A [K, K] symmetric, B [K, V].
@@ -84,7 +84,7 @@ struct InnerProblem {
   Weights<double> from = {};    // what the step is added to
   double kept = 1;              // the share of `from` that stays: 1 - weight decay
   double rate = 1;              // the learning rate
-  double momentum = 0;          // the share of M that goes on
+  double momentum = 0;          // the factor of M
   Weights<double> moving = {};  // M before the step; empty: a rule without momentum
   std::optional<NewtonSchulz> muon = {};
   std::optional<RowVector<double>> column_norm = {};  // [V], the norms that columns keep
@@ -93,7 +93,7 @@ struct InnerProblem {
   Jet loss(const Weights<Jet>& W) const;
   Weights<double> gradient(const Weights<double>& W) const;
 
-  /// sum_i P_i grad L_i(W): what a step multiplies with its rate.
+  /// sum_i P_i grad L_i(W): the gradient that a step multiplies by its rate.
   Weights<double> preconditioned_gradient(const Weights<double>& W) const;
 
   /// The weights after the step, and the momentum M after it where the rule has one.
@@ -103,7 +103,7 @@ struct InnerProblem {
   };
   After after(Recorder* recorder = nullptr) const;
 
-  /// Whether the gradient is taken where the step starts, which stability is said of.
+  /// Whether the gradient is taken where the step starts, as stability needs.
   bool is_fresh() const;
 };
 
@@ -133,14 +133,14 @@ std::vector<InnerProblem> dot_problems(const InnerContext& context);
 /// 1/2 |S^T k - v|^2 at the decayed state, learning rate beta (spec 3.5 to 3.8, 3.13): the delta family.
 std::vector<InnerProblem> squared_problems(const InnerContext& context);
 
-/// d/2 |S^T k|^2 - <S^T k, v> where the erase key is a = d k, learning rate beta, at the decayed state; or at
-/// S_{t-1}, times beta and with the pull of the decay towards zero, learning rate 1, where the erase reads
-/// that (spec 3.13). Throws Unsupported where a is no multiple of k: the step is then no gradient.
+/// d/2 |S^T k|^2 - <S^T k, v> where the erase key is a = d k, learning rate beta, at the decayed state. Where
+/// the erase reads S_{t-1}: at S_{t-1}, times beta, plus the decay as a pull towards zero, learning rate 1
+/// (spec 3.13). Throws Unsupported where a is no multiple of k: the step is then no gradient.
 std::vector<InnerProblem> erase_key_problems(const InnerContext& context);
 
 /// -<S^T k, v> + 1/2 |Diag(sqrt(1 - alpha)) S|^2 + 1/2 |S^T a|^2 at S_{t-1}, learning rate 1, the last term
-/// preconditioned by Diag(b / a): a step that erases with a, takes out along b and writes k v^T (spec 3.13),
-/// with no strength but those in its rows.
+/// preconditioned by Diag(b / a): a step that reads with a, erases along b and writes k v^T (spec 3.13), with
+/// no strengths other than those in its rows.
 /// Throws Unsupported where b has a channel that a lacks.
 std::vector<InnerProblem> preconditioned_problems(const InnerContext& context);
 

@@ -7,8 +7,8 @@ namespace palimpsest {
 /// The rows of a channel (core/operator/channel.h) as maps of its state column x [p K], eq. U with the erase
 /// taken apart:
 ///   x_r = D_r x_{r-1} - b_r (e_r . x_{r-1}) + b_r w_r + k+_r v+_r
-/// D decays and mixes; e . x is what the row reads to take it out. Forwards a map follows what was written,
-/// backwards (its transpose) it tells what a later read sees of it.
+/// D decays and mixes; e . x is what the erase reads. Forwards, a map follows what was written; backwards
+/// (its transpose), it gives what a later read sees of it.
 class RowMap {
  public:
   /// `channel`: a program with one value channel. Throws Unsupported where an erase reads an earlier row.
@@ -29,7 +29,7 @@ class RowMap {
   /// D_r^T f: [1, p K].
   RowVector<double> faded_back(Index r, const RowVector<double>& f) const { return moved(r, f, true); }
 
-  /// Takes every state column x of X [n, p K] from before row r to after it, but for what the row writes.
+  /// Takes every state column x of X [n, p K] from before row r to after it, without the row's own write.
   void push_forward(Index r, Eigen::Ref<Matrix<double>> X) const;
 
   /// Takes every functional f of F [n, p K] from after row r to before it: f becomes D^T f - (f . b) e.
@@ -47,27 +47,27 @@ class RowMap {
   Index parts_;
 };
 
-// What one row of a program does to a state S [p K, V], part by part, in f64: for whoever looks at a step.
-// The engines compute the step itself (core/engines), equations and costs say it in their own words.
+// What one row of a program does to a state S [p K, V], operation by operation, in f64, for showing a step.
+// The engines compute the step itself (core/engines); equations and costs describe it separately.
 
-/// What the decays leave of each key channel, alpha of every row: [N, K].
+/// The decay of each key channel, alpha of every row: [N, K].
 Matrix<double> key_decays(const Program<double>& rows);
 
-/// What the row's decays leave of every cell of a state without parts, alpha mu^T: [K, V].
+/// The decay of every entry of a state without parts, alpha mu^T: [K, V].
 Matrix<double> cell_decays(const Program<double>& row);
 
-/// S once it has faded, or once its parts have moved into each other: [p K, V].
+/// S after its decay, or after its parts have mixed: [p K, V].
 Matrix<double> kept_state(const Program<double>& row, const Matrix<double>& S);
 
-/// S as the row's query sees it: its parts added up. [K, V].
+/// S as the row's query sees it: the weighted sum of its parts. [K, V].
 Matrix<double> seen_by_query(const Program<double>& row, const Matrix<double>& S);
 
-/// What the row's erase finds in S for its keys; 0 where it erases nothing. [1, V].
+/// What the row's erase reads from S with its key; 0 where it erases nothing. [1, V].
 Matrix<double> found_by_erase(const Program<double>& row, const Matrix<double>& S);
 
 /// Calls `visit(token, is_last, row, S)` for every row of one head's program in f64, S as the row before it
-/// left it and `is_last` for the last row of a token, until it returns false. The visitor carries the row out
-/// itself: recurrent(row, S). Throws Cancelled.
+/// left it and `is_last` for the last row of a token, until it returns false. The visitor advances S itself:
+/// recurrent(row, S). Throws Cancelled.
 template <class Visit>
 void walk_rows(const RowRule& rule, const Sequence& sequence, const Visit& visit,
                const std::stop_token& stop = {}) {

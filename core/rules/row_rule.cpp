@@ -115,7 +115,7 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
   return finished(rule, sequence, read, S);
 }
 
-/// Bytes that a token takes in programs like this one, and in what they read.
+/// Bytes of one token in programs like this one, and in their reads.
 template <class Scalar>
 double bytes_per_token(const Program<Scalar>& program) {
   Index numbers = program.q.cols() + program.read_sight.cols() + program.v.cols();
@@ -124,7 +124,7 @@ double bytes_per_token(const Program<Scalar>& program) {
   return static_cast<double>(numbers) * sizeof(Scalar);
 }
 
-/// Tokens of every head that are encoded at a time: whole chunks, as many as fit into so many bytes.
+/// Tokens of every head that are encoded at a time: whole chunks, as many as fit into `bytes`.
 template <class Scalar>
 Index tokens_at_once(Form form, Index tokens, Index chunk_size, const Program<Scalar>& empty,
                      std::size_t heads, double bytes) {
@@ -433,7 +433,7 @@ Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision prec
   const double number = precision == Precision::f64 ? 8 : 4;
   // q, k, v, b and the gates, decayed copies of them, and what solves and sums need.
   const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
-  // What the first pass leaves to the second: the state before every chunk, and what all rows write.
+  // What the first pass hands to the second: the state before every chunk, and what all rows write.
   const double chunks = std::ceil(T / static_cast<double>(std::max<Index>(tokens, 1)));
   const double passed_on = form == Form::two_pass && structure.reads_on_the_way()
                                ? chunks * K * V + T * static_cast<double>(structure.rows_per_read) * V

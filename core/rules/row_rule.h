@@ -5,7 +5,7 @@
 
 namespace palimpsest {
 
-/// How the state of a program, [p K, V], and the states that a variant takes and hands on become each other.
+/// Converts between the state of a program, [p K, V], and the states that a variant takes and hands on.
 struct StateNames {
   /// The state before the first token, from the initial states of a sequence; 0 where they are absent.
   std::function<Matrix<double>(const Sequence&)> initial = {};
@@ -13,22 +13,22 @@ struct StateNames {
   std::function<NamedStates(const Matrix<double>&, const Sequence&)> named = {};
 };
 
-/// What the data say of the structure of their programs, by the array that says it. That gates are logarithms
-/// needs no word: where data give g in the place of alpha, the gate of their programs holds g.
+/// The parts of the structure that depend on the data, by the array that decides. Log gates need no entry:
+/// where data give g instead of alpha, the gate of their programs holds g.
 struct SaidByData {
   std::string_view decay = {};          // without this array nothing decays
   std::string_view rows_per_read = {};  // a token has a row for each column of this array
 };
 
-/// All that a row rule is made of. What its programs compute stands apart from their arrays, so that it is
-/// known without any.
+/// All that defines a row rule. The structure of its programs is separate from their arrays, so that it is
+/// known without data.
 struct RowDeclaration {
   std::function<Structure(const Settings&)> structure;  // for resolved settings
   SaidByData said_by_data = {};
   Encoder encoder;
   std::function<Notation(const Settings&)> notation;  // how a variant names its steps
-  bool normalised = false;  // the last value column is a constant 1, its read is the denominator of the
-                            // others (plus eps), and the state splits into S and z
+  bool normalised = false;  // the last value column is a constant 1; what is read of it is the denominator
+                            // of the others (plus eps), and the state splits into S and z
   StateNames states = {};
 };
 
@@ -62,8 +62,8 @@ class RowRule : public Rule {
 
   Channel channel(const Sequence& sequence, Index column) const override;
 
-  /// What its programs compute with resolved settings, known without data: of data that give every array,
-  /// gates as alpha and, where it is theirs to say, several rows for a token.
+  /// The structure of its programs with resolved settings, without data: as for data that give every array,
+  /// gates as alpha and, where the data decide, several rows per token.
   Structure structure(const Settings& settings) const;
 
   /// The structure of the programs of one sequence.
@@ -85,7 +85,7 @@ class RowRule : public Rule {
   /// A program's state under the variant's names.
   NamedStates named_states(const Matrix<double>& state, const Sequence& sequence) const;
 
-  /// What the program reads, as the variant's output: [L, V].
+  /// The variant's outputs from what the program reads: [L, V].
   template <class Scalar>
   Matrix<Scalar> finish(const Matrix<Scalar>& read, const Sequence& sequence) const;
 
@@ -103,15 +103,15 @@ Notation learning_notation(const Settings& settings);
 /// The state of a program without parts, [K, V], from the states that it has by name: side by side.
 Matrix<double> program_state(const NamedStates& states);
 
-/// The rows as data give them: q by its scale, k and v, and alpha, mu and beta where there are any.
+/// The rows as data give them: scaled q, k and v, and alpha, mu and beta where there are any.
 const Encoder& given_rows();
 
-/// A rule from what its programs compute, by its settings, and what makes their arrays.
+/// A rule from the structure of its programs, by its settings, and the encoder of their arrays.
 std::shared_ptr<const Rule> row_rule(std::function<Structure(const Settings&)> structure,
                                      Encoder encode = given_rows(), Notation notation = {},
                                      SaidByData said_by_data = {});
 
-/// The same for programs that compute the same whatever the settings.
+/// The same for programs whose structure does not depend on the settings.
 std::shared_ptr<const Rule> row_rule(Structure structure, Encoder encode = given_rows(),
                                      Notation notation = {}, SaidByData said_by_data = {});
 

@@ -127,8 +127,8 @@ class RowWalk : public Walk<Scalar> {
 
   const ProgramNames& names() const { return form_ == Form::recurrent ? notation_.token : notation_.rows; }
 
-  /// Records the rows of a program and of the inputs beside them. A name that both have stands for the same
-  /// numbers: Record says which names are taken.
+  /// Records the rows of a program and of the inputs. A name that both have means the same numbers (see
+  /// Record).
   void record_inputs(const Block& block, const Program<Scalar>& program, Recorder& recorder) const {
     const ProgramNames& called = names();
     const auto keep = [&](const std::string& name, const auto& rows) {
@@ -190,13 +190,13 @@ class RowWalk : public Walk<Scalar> {
     }
   }
 
-  /// Throws Error where a program has other numbers than the input whose name it takes: then the equations
-  /// would show numbers that were not computed with. Several rows of a token share its input; a gate may also
-  /// be 1 there.
+  /// Throws Error where a program has other numbers than the input whose name it uses: the equations would
+  /// then show numbers that were not used. Several rows of a token share its input; a gate may also be 1
+  /// there.
   void require_same(const std::string& name, const Matrix<Scalar>& made, const Matrix<Scalar>& given,
                     bool is_gate) const {
     const bool fits = made.size() == given.size();
-    // An exponential may take another path in another place of a vector.
+    // exp may round differently at another position of a vector.
     const auto equal = [](Scalar x, Scalar y) {
       return x == y || std::abs(x - y) <= 4 * std::numeric_limits<Scalar>::epsilon() * std::abs(y);
     };

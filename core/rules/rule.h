@@ -12,7 +12,7 @@ struct Channel;
 struct EffectiveAttention;
 class RowRule;
 
-/// How many times further than one rounding a result moves, as a share of the largest element of each array
+/// By what factor a result changes more than one rounding, relative to the largest element of each array
 /// (Disagreement::error).
 struct Amplification {
   struct Factor {
@@ -40,7 +40,7 @@ class Rule {
  public:
   virtual ~Rule() = default;
 
-  /// The rule as a row program, whose rows can be asked for; null where it is none.
+  /// The rule as a row program; null where it is none.
   virtual const RowRule* row_program() const { return nullptr; }
 
   /// Why `form` does not exist with these settings; nothing if it does. Unless a rule says otherwise it has
@@ -63,9 +63,9 @@ class Rule {
     return KernelKind::plain;
   }
 
-  /// What the queries of a sequence get if its tokens write nothing: only its initial state answers, faded as
-  /// its gates say. The mixed case of the chunkwise form, queries that lie wholly after a block of keys: no
-  /// mask, no solve. [T, V]. Throws as run() does, and Unsupported where a rule has no such read.
+  /// The outputs of a sequence whose tokens write nothing: reads of the initial state alone, decayed by the
+  /// gates. The case of the chunkwise form in which all queries come after a block of keys: no mask, no
+  /// solve. [T, V]. Throws as run() does, and Unsupported where a rule has no such read.
   virtual Matrix<double> answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                  std::stop_token stop = {}) const;
 
@@ -86,15 +86,15 @@ class Rule {
   /// follow.
   virtual bool is_causal(const Sequence&) const { return true; }
 
-  /// What run() takes for one head.
+  /// The memory that run() takes for one head.
   virtual Footprint footprint(const Sequence&, Form, Precision, Index /*chunk_size*/) const { return {}; }
 
-  /// What run() computes and moves for one head; nothing where a rule does not say. The numbers of an array
-  /// never matter, only which there are.
+  /// What run() computes and moves for one head; nothing where a rule does not say. It depends on which
+  /// arrays there are, never on their numbers.
   virtual std::optional<Work> cost(const Sequence&, Form, Index /*chunk_size*/) const { return std::nullopt; }
 
-  /// How many times `form` multiplies rounding on the way, beyond what the
-  /// rounding of inputs does in any form; empty where a rule does not say.
+  /// By what factor `form` amplifies rounding, beyond what the rounding of inputs does in any form; empty
+  /// where a rule does not say.
   virtual Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
                                       std::stop_token stop = {}) const;
 
@@ -103,12 +103,12 @@ class Rule {
                                        Index chunk_size, std::size_t budget = std::size_t{128} << 20,
                                        const DeviceEngines& engines = cpu_engines()) const = 0;
 
-  /// One column of the memory as a row program (core/operator/channel.h): that of a value channel, or, beyond
-  /// them, one that the rule keeps besides. Throws Unsupported with the reason where the memory is no linear
-  /// function of the values, InputError for a column that there is not.
+  /// One column of the state as a row program (core/operator/channel.h): that of a value channel, or, after
+  /// these, an additional one of the rule. Throws Unsupported with the reason where the state is not linear
+  /// in the values, InputError for a column that does not exist.
   virtual Channel channel(const Sequence& sequence, Index column) const;
 
-  /// What outputs weigh values with (core/rules/effective_attention.h). Throws as channel() does.
+  /// The weights of values in outputs (core/rules/effective_attention.h). Throws as channel() does.
   virtual EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
                                                  std::stop_token stop = {}) const;
 

@@ -4,8 +4,8 @@
 
 namespace palimpsest {
 
-/// How often a device computes the same while it has the inputs, where it can: `most` times, but no more than
-/// `least` once they took so many seconds.
+/// How often a device repeats a computation while it holds the inputs, where it can: `most` times, but no
+/// more than `least` once they took `seconds`.
 struct Repeats {
   Index most = 1;
   Index least = 1;
@@ -14,14 +14,14 @@ struct Repeats {
 
 /// What one run of a batch took, in seconds.
 struct RunTimes {
-  std::vector<double> compute = {};  // every time, with the inputs where they are computed on; one or more
+  std::vector<double> compute = {};  // of every repeat, with the inputs on the device; one or more
   double transfers = 0;              // of inputs and results, to the device and back
   double allocations = 0;            // of memory on the device
-  double whole = 0;                  // by the clock, with what the processor does besides, computing once
-  double spent = 0;                  // by the clock, all in all
+  double whole = 0;                  // wall-clock time with the processor's work, computing once
+  double spent = 0;                  // wall-clock time of everything
 };
 
-/// What a device does at most, as it was measured.
+/// The measured limits of a device.
 struct Roof {
   double bytes_per_second = 0;  // of a copy: read and written
   double flops_per_second = 0;  // of matrix products; a multiply-add is two

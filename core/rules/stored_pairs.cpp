@@ -10,12 +10,12 @@ namespace {
 
 StoredPairs written_by(const RowRule& rule, const Sequence& sequence, Index first, Index count) {
   StoredPairs pairs = written_pairs(rule.encode<double>(sequence, first, count));
-  // The constant 1 of a normalised rule is no value: the answer is divided by it.
+  // The constant 1 of a normalised rule is no value: the output is divided by what it sums up.
   if (rule.normalised()) pairs.values = Matrix<double>(pairs.values.leftCols(pairs.values.cols() - 1));
   return pairs;
 }
 
-/// Each row divided by its length; 0 stays 0.
+/// Each row divided by its norm; 0 stays 0.
 Matrix<double> directions(Matrix<double> keys) {
   for (Index row = 0; row < keys.rows(); ++row) keys.row(row).stableNormalize();
   return keys;

@@ -4,7 +4,7 @@ namespace palimpsest {
 
 namespace {
 
-/// What a run takes.
+/// The memory that a run takes.
 template <class Scalar>
 Footprint run_footprint(const Walk<Scalar>& walk) {
   const auto carried = static_cast<double>(number_count(walk.initial()));
@@ -25,7 +25,7 @@ class WalkRule : public Rule {
         declaration_(std::move(declaration)) {}
 
  private:
-  /// What `use` makes of the walk in this precision. Throws Unsupported where the form is missing.
+  /// Returns `use` of the walk in this precision. Throws Unsupported where the form is missing.
   template <class Use>
   auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                  const DeviceEngines& engines, Use use) const {
@@ -34,7 +34,7 @@ class WalkRule : public Rule {
                                        : use(walk_f32_(sequence, form, chunk_size, engines.f32));
   }
 
-  /// The rule whose form is taken in the place of a walk; null: none.
+  /// The rule whose form replaces the walk; null: none.
   const Rule* other(Form form, const Settings& settings) const {
     const auto& parallel = declaration_.parallel;
     return form == Form::parallel && parallel && parallel->applies(settings) ? parallel->rule.get() : nullptr;

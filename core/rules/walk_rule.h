@@ -15,7 +15,7 @@ struct ParallelRule {
   std::function<bool(const Settings&)> is_linear;  // whether the channels of the memory are
 };
 
-/// What is said of a rule that walks, besides how it walks.
+/// What defines a rule that walks, besides its walk.
 struct WalkDeclaration {
   std::function<Steps(const Sequence&, Form, Index chunk_size)> steps;
   std::function<Work(const Sequence&, Form, Index chunk_size)> cost;
@@ -43,7 +43,7 @@ std::shared_ptr<const Rule> walk_rule(Function walk, WalkDeclaration declaration
   return walk_rule(WalkOf<double>(walk), WalkOf<float>(walk), std::move(declaration));
 }
 
-/// The same from a class of walks that is made of just these.
+/// The same from a class of walks whose constructor takes just these.
 template <template <class> class WalkClass>
 std::shared_ptr<const Rule> walk_rule(WalkDeclaration declaration) {
   return walk_rule(

@@ -5,16 +5,16 @@
 
 namespace palimpsest {
 
-/// What may happen on the way of interpret().
+/// Options of interpret().
 struct Interpreting {
-  /// Applied to every result before anything reads it: a precision to look through. Empty: f64 as it is.
+  /// Applied to every result before anything reads it, such as rounding to a precision. Empty: plain f64.
   std::function<Matrix<double>(const Matrix<double>&)> rounded = {};
   /// Called after every block with all that its operations read and made.
   std::function<void(Index block, const Record& record)> visit = {};
   std::stop_token stop = {};
 };
 
-/// An equation that cannot be carried out: an operand is not there, or shapes do not fit.
+/// An equation that cannot be evaluated: an operand is missing, or shapes do not fit.
 class StepError : public Error {
  public:
   StepError(Index new_block, const Operation& new_operation, Record new_made, const std::string& reason);
@@ -24,8 +24,8 @@ class StepError : public Error {
   Record made;            // what the operations of the block before it read and made
 };
 
-/// Carries out the blocks of a form one after the other, as interpret() does. A copy goes on from where it
-/// was copied. `trace` and `phases` must live as long.
+/// Evaluates the blocks of a form one after the other, as interpret() does. A copy continues from where it
+/// was copied. `trace` and `phases` must outlive it.
 class BlockInterpreter {
  public:
   BlockInterpreter(const Trace& trace, std::span<const Phase> phases);
@@ -52,11 +52,11 @@ class BlockInterpreter {
   std::map<std::pair<std::string, Index>, std::shared_ptr<const Matrix<double>>> handed_;
 };
 
-/// Carries out a form by its equations alone: block after block, operations in order, each reading what the
+/// Evaluates a form by its equations alone: block after block, operations in order, each reading what the
 /// equations before it made and what Phase::carries brings from earlier blocks. From the trace's own records
-/// come only the rows of the sequence, its parameters and what the form starts from. `phases` are those of
-/// the trace, or edited ones with as many blocks. Gives what Rule::run() gives; of an empty sequence, which
-/// has no blocks, no rows and no states. Throws StepError where an equation cannot be carried out, Cancelled
+/// come only the rows of the sequence, its parameters and the initial states. `phases` are those of the
+/// trace, or edited ones with as many blocks. Returns what Rule::run() returns; for an empty sequence, which
+/// has no blocks, no rows and no states. Throws StepError where an equation cannot be evaluated, Cancelled
 /// when asked to stop.
 Output interpret(const Trace& trace, std::span<const Phase> phases, const Interpreting& how = {});
 

@@ -26,7 +26,7 @@ struct LactSteps {
                     token ? transpose(S) * query() : query() * S});
   }
 
-  /// What the memory should learn to answer more of.
+  /// The desired change of the prediction: the error r, or v for the dot loss.
   Expression wanted() const { return tensor(shown.l2 ? (token ? "r" : "R") : (token ? "v" : "V")); }
 
   Phase gather() const {

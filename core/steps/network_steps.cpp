@@ -6,8 +6,8 @@ namespace palimpsest {
 
 namespace {
 
-/// The algebra of one token's columns, or of rows of tokens: the same steps, transposed. Rows are called like
-/// the column, with a capital letter.
+/// The algebra of one token's columns, or of rows of tokens: the same steps, transposed. Rows have the name
+/// of the column, with a capital letter.
 struct Orientation {
   bool token;
 
@@ -28,7 +28,7 @@ struct Orientation {
   Expression stretched(const Expression& gain, const Expression& x) const {
     return hadamard(token ? gain : transpose(gain), x);
   }
-  /// x times a number that every token has its own of.
+  /// x times a number per token.
   Expression each_times(const Expression& numbers, const Expression& x) const {
     return token ? numbers * x : hadamard(numbers, x);
   }
@@ -63,7 +63,7 @@ struct NetworkSteps {
     return by.plus(by.stretched(tensor("ln_weight"), standardised), tensor("ln_bias"));
   }
 
-  /// What layer `index` is given for the keys, and for the queries.
+  /// The inputs of layer `index` for the keys, and for the queries.
   Expression key_input(std::size_t index) const { return by.of(index == 0 ? "k" : "h"); }
   Expression query_input(std::size_t index) const { return index == 0 ? query() : by.of("x"); }
 
@@ -160,7 +160,7 @@ struct NetworkSteps {
     }
   }
 
-  /// The layer's answer for the queries with every token's own weights.
+  /// The layer's output for the queries with every token's own weights.
   Expression answer(std::size_t index) const {
     const Expression x = query_input(index);
     if (by.token) return layer(index, x, "", "_after");

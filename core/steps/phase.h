@@ -6,14 +6,14 @@
 
 namespace palimpsest {
 
-/// What a form shows: its phases and how their tensors are written.
+/// The steps that a form shows: its phases and the symbols of their tensors.
 struct Steps {
   std::vector<Phase> phases;
   Symbols symbols;
 };
 
-/// How what every rule has is written: q, k, v and o of one token, or Q, K, V and O of rows of tokens, and
-/// the scale of the query, as `scale` says in LaTeX.
+/// The symbols common to all rules: q, k, v and o of one token, or Q, K, V and O of rows of tokens, and the
+/// scale of the query, `scale` in LaTeX.
 Symbols usual_symbols(Form form, const char* scale);
 
 /// Makes a phase: operations are collected one by one; a line takes those added since the last line.
@@ -51,7 +51,7 @@ class PhaseBuilder {
   std::size_t taken_ = 0;
 };
 
-/// Takes out those of `operations` whose results nothing else in the phase reads.
+/// Removes those of `operations` whose results nothing else in the phase reads.
 void drop_unread(Phase& phase, const std::vector<Operation>& operations);
 
 /// The names under which the matrices of a program stand in a record.
@@ -63,7 +63,7 @@ struct ProgramNames {
   std::string a = {};        // the erase key; empty: k
   std::string k_plain = {};  // the second write
   std::string v_plain = {};
-  std::string beta = "beta";  // the write strength: an input, or what an operation makes of it
+  std::string beta = "beta";  // the write strength: an input, or the result of an operation
 };
 
 /// How a row program's steps are named and written. The defaults suit every rule that uses q, k and v as they

@@ -44,7 +44,7 @@ std::optional<Overwrite> divided(const Phase& phase, const Operation& update) {
                    .update = tensor(update.equation.result)};
 }
 
-/// Whether an update only takes away: its error is an answer of the memory with the opposite sign.
+/// Whether an update only erases: its error is minus the prediction.
 bool only_erases(const Phase& phase, const Operation& update) {
   const Operation* error = factor_of(phase, update.equation.expression, Purpose::error);
   return error && error->equation.expression.kind() != Kind::difference;
@@ -69,7 +69,7 @@ void collect_addends(const Expression& expression, std::vector<std::string>& nam
   }
 }
 
-/// A tensor in a formula, and what tells two of them apart: its symbol, and the factor that is made of it.
+/// A tensor in a formula, and how it appears there: its symbol, and the kind of factor that it is part of.
 struct Appearance {
   std::string tensor;
   std::string looks;

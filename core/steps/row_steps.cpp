@@ -4,12 +4,12 @@ namespace palimpsest {
 
 namespace {
 
-/// What the last line writes out: what the program reads, where steps go on from it.
+/// The definitions that the last line writes out: the program's read `o`, if further steps follow it.
 std::vector<std::string> written_out(const std::vector<Operation>& after, const std::string& o) {
   return after.empty() ? std::vector<std::string>() : std::vector<std::string>{o};
 }
 
-/// The steps of one token. Spec 2.2 with the read and the write told apart.
+/// The steps of one token. Spec 2.2 with read and write as separate steps.
 struct TokenSteps {
   const Structure& structure;
   const Notation& notation;
@@ -105,8 +105,8 @@ struct ChunkSteps {
   const Notation& notation;
   bool scaled;
   bool whole;          // the parallel form
-  bool writes = true;  // the steps towards the next state, and
-  bool reads = true;   // towards the outputs: a pass may have but one of them
+  bool writes = true;  // the steps towards the next state
+  bool reads = true;   // the steps towards the outputs; a pass may have only one of the two
 
   std::string scope() const { return whole ? "the sequence" : "the chunk"; }
 
@@ -145,7 +145,7 @@ struct ChunkSteps {
     return hadamard(at_reads(asks_early() ? "g_before" : "g_in"), Q());
   }
 
-  /// What each row's erase finds of the writes Y before it.
+  /// How much each row's erase reads of the writes Y before it.
   Expression erase_scores(const Expression& Y) const {
     if (has_parts()) return hadamard(A() * transpose(Y), tensor("G_erase"));
     if (structure.decay == Decay::key) {
@@ -158,7 +158,7 @@ struct ChunkSteps {
                           : call("strictly_lower", {hadamard(products, tensor("G"))});
   }
 
-  /// What each query finds of the writes Y up to its own token, or before it.
+  /// How much each query reads of the writes Y up to its own token, or before it.
   Expression query_scores(const Expression& Y) const {
     if (has_parts()) return hadamard(Q() * transpose(Y), tensor("G"));
     if (structure.read_at == ReadAt::end)
@@ -170,7 +170,7 @@ struct ChunkSteps {
     return hadamard(products, at_reads(asks_early() ? "G_before" : "G"));
   }
 
-  /// All that may be asked for; what nothing reads goes (chunk_phase()).
+  /// All decays that may be needed; those that nothing reads are dropped (chunk_phase()).
   void decays(PhaseBuilder& steps) const {
     if (has_parts()) part_decays(steps);
     if (decays_keys()) key_decays(steps);
@@ -257,7 +257,7 @@ struct ChunkSteps {
     steps.line("Attention scores", sentence + (decays_keys() && !at_end ? ", with their decay." : "."));
   }
 
-  /// What the rows' erases find before any of them has written.
+  /// What the rows' erases read before any of them has written.
   Expression known(PhaseBuilder& steps) const {
     Expression found = erase_from_start() * tensor("S_in");
     if (structure.value_decay) found = hadamard(tensor("m_in"), found);
@@ -319,7 +319,7 @@ struct ChunkSteps {
     return left;
   }
 
-  /// A write, faded to the end of the chunk.
+  /// A write, decayed to the end of the chunk.
   Expression to_end(const Expression& Y) const {
     if (has_parts()) return call("spread", {tensor("g_out"), Y});
     return decays_keys() ? hadamard(tensor("g_out"), Y) : Y;
@@ -404,7 +404,7 @@ std::vector<Phase> chunk_phases(ChunkSteps chunk, Form form) {
           chunk_phase("then the outputs, each chunk by itself", chunk, std::move(handed))};
 }
 
-/// "\\log z" for "\\log z_t", "\\log z^{-}" for "\\log z_{t-1}": rows of many tokens are of no single one.
+/// "\\log z" for "\\log z_t", "\\log z^{-}" for "\\log z_{t-1}": rows of many tokens have no index t.
 std::string without_token(std::string latex) {
   const auto replace = [&latex](std::string_view old, std::string_view now) {
     for (std::size_t at = latex.find(old); at != std::string::npos; at = latex.find(old, at + now.size()))

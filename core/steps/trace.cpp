@@ -31,8 +31,8 @@ std::ptrdiff_t row_walks(const Trace& trace, const Block& block) {
   return std::ranges::count_if(trace.phase(block).operations, &Operation::by_row);
 }
 
-/// The row at which stepping from the first position comes into block `index`. Blocks that share tokens hand
-/// them on: tiles of one chunk, pieces of an inner batch and its update.
+/// The row at which stepping from the first position enters block `index`. Blocks that share tokens keep the
+/// token: tiles of one chunk, pieces of an inner batch and its update.
 Index arrival_row(const Trace& trace, Index index) {
   const auto shares_tokens = [&](Index later) {
     const Block before = trace.block(later - 1);

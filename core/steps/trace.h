@@ -9,16 +9,16 @@
 
 namespace palimpsest {
 
-/// What a step of a form is for, whatever it is called: steps that do the same in different rules and forms
-/// share one. Faults (core/proof/faults.cpp) and words about a form find steps by it.
+/// What a step of a form is for: steps that do the same in different rules and forms share one purpose.
+/// Faults (core/proof/faults.cpp) and sentences about a form find steps by it.
 enum class Purpose {
   // Before the rule itself.
-  prepare,    // what it makes of its inputs: features, shares, keys of its own
+  prepare,    // computed from the inputs: features, shares, additional keys
   gates,      // decays that are not given but computed
-  gain,       // which direction each write takes (recursive least squares), and
-  certainty,  // what the keys have left open
+  gain,       // the direction of each write (recursive least squares)
+  certainty,  // P, the inverse of the decayed Gram matrix of the keys
 
-  // How much is left of what.
+  // Decay products.
   mask,        // of each write, when a later query reads
   fade_in,     // of the memory carried in, when a query reads
   erase_mask,  // the same two for an erase
@@ -28,49 +28,49 @@ enum class Purpose {
 
   // The memory, token by token.
   decay,     // what is kept of it
-  read,      // what it answers for the key, before the write
-  error,     // what that answer lacks, or takes away
+  read,      // the prediction for the key, before the write
+  error,     // target minus prediction, or minus the prediction
   update,    // what is to be written
-  momentum,  // the updates that go on
+  momentum,  // the decayed sum of updates
   write,     // the memory after
-  keys,      // the same for a second memory, of which keys there were
+  keys,      // the same for a second memory, the Gram matrix of the keys
 
   // The same for all rows of a block.
-  overlap,   // what each row's erase finds of earlier writes
+  overlap,   // how much each row's erase reads of earlier writes
   rest,      // what would be written if no row of the block wrote
-  solve,     // what is written, or asked, since each row depends on others
+  solve,     // what is written, or the solved queries, since each row depends on others
   scan,      // writes of a block added up as far as each row
   gathered,  // writes or gradients of a block, added up over its rows
   carry,     // the memory for the next block
 
   // A memory that is a network, and its gradient.
-  hidden,           // what hidden units are given and answer
-  prediction,       // what it answers for the key, as it was when the batch began
+  hidden,           // the inputs and outputs of hidden units
+  prediction,       // for the key, with the weights at the start of the batch
   standardise,      // a layer norm
-  mismatch,         // what a normalised answer lacks
-  gradient,         // of the loss at the answer
+  mismatch,         // the error of a normalised prediction
+  gradient,         // of the loss at the prediction
   hidden_gradient,  // of the loss at the hidden units
   learn,            // a parameter after its step
 
-  // The way of a query.
-  scores,       // who reads whom
+  // The path of a query.
+  scores,       // query-key products, masked or decayed
   inter,        // what comes from the memory carried in
   intra,        // what comes from inside the block
-  ask,          // what a memory answers on the way to the output
+  ask,          // a read of the memory on the way to the output
   output,       // what comes out
   normalise,    // weighted values divided by the sum of weights
   peak,         // softmax: the largest score so far,
-  weights,      // what each value counts,
+  weights,      // the weight of each value,
   denominator,  // the sum of weights, and
   numerator,    // of weighted values
-  check,        // a proof that a solution solves
+  check,        // a check of a solution
 
-  // What a step is brought to.
+  // Normalisation of a step.
   orthogonalise,   // Muon: all directions learn equally fast
-  restore_lengths  // columns of the memory keep their length
+  restore_lengths  // columns of the memory keep their norm
 };
 
-/// One kind of step: a definition, and what it means to a person.
+/// One kind of step: a definition, and what it means to the reader.
 struct Operation {
   Operation(std::string id_, Purpose purpose_, std::string title_, std::string sentence_, std::string result,
             Expression expression, bool by_row_ = false)
@@ -83,8 +83,8 @@ struct Operation {
 
   std::string id;        // "decay", "read", "error", ... ; unique in its phase
   Purpose purpose;       // what it is for, in whatever rule and form
-  std::string title;     // "What is there now"
-  std::string sentence;  // what the step asks, one plain sentence; {token} stands for the label at the cursor
+  std::string title;     // "Prediction"
+  std::string sentence;  // what the step does, in one sentence; {token} stands for the label at the cursor
   Equation equation;     // the tensor it makes, and from what
   bool by_row;           // made one row at a time: the cursor walks through the rows
 };
@@ -98,8 +98,8 @@ struct Line {
   double weight = 1;                    // share of the height
 };
 
-/// How what earlier blocks made becomes an operand of a later one. Before any block made `from`, and where no
-/// carry holds, the operand is what the form starts from, as recorded.
+/// How a result of an earlier block becomes an operand of a later one. Before any block made `from`, and
+/// where no carry applies, the operand is the recorded initial one.
 struct Carry {
   enum class When {
     always,
@@ -111,7 +111,7 @@ struct Carry {
   std::string from;  // a tensor of the latest earlier block that has it
   std::string to;    // the operand
   When when = When::always;
-  bool starts_empty = false;  // before any block made `from`, 0 instead of what is recorded
+  bool starts_empty = false;  // before any block made `from`, 0 instead of the recorded one
 
   bool operator==(const Carry&) const = default;
 };
@@ -128,9 +128,8 @@ struct Phase {
 /// The operation of `phase` that makes `tensor`; null if the data give it.
 const Operation* maker_of(const Phase& phase, const std::string& tensor);
 
-/// Where we are: a block, one of its operations, and a row of it (the token first_token + row). An operation
-/// that makes all rows at once keeps the row that was chosen; one that goes through the rows has made those
-/// up to it.
+/// A position: a block, one of its operations, and a row of it (the token first_token + row). An operation
+/// that makes all rows at once keeps the chosen row; one that goes through the rows has made those up to it.
 struct Cursor {
   Index block = 0;
   Index operation = 0;
@@ -140,7 +139,7 @@ struct Cursor {
   auto operator<=>(const Cursor&) const = default;
 };
 
-/// How the tokens of a form belong together: group n holds the tokens from n size on.
+/// How the tokens of a form are grouped: group n begins at token n size.
 struct Groups {
   enum class Kind { batches, chunks, whole };
 
@@ -180,19 +179,19 @@ class Trace {
   /// asked to stop.
   virtual std::shared_ptr<const Record> shared_record(Index index, std::stop_token stop = {}) const = 0;
 
-  /// What the whole form gives, where records made it by the way (the parallel form, once prepared); else
-  /// null.
+  /// The result of the whole form, where computing records produced it (the parallel form, once prepared);
+  /// else null.
   virtual const Output* output() const { return nullptr; }
 
   /// The states by the names of Variant::states, taken from tensors as `latest` holds them: each as the last
   /// block that has it left it. `latest` may come from another run of these steps (core/steps/interpreted.h).
   virtual NamedStates states(const Record& latest) const = 0;
 
-  /// Computes ahead what makes record() quick: the states that are kept, and what the parallel form shows.
+  /// Computes ahead what makes record() fast: the checkpoints, and the record of the parallel form.
   /// Returns early, with nothing lost, when asked to stop.
   virtual void prepare(std::stop_token stop) = 0;
 
-  /// What a tensor is called after a block: S_after of a token, S_out of a chunk or the sequence.
+  /// The name of a state after a block: S_after of a token, S_out of a chunk or the sequence.
   std::string after(const std::string& state) const {
     return state + (form == Form::recurrent ? "_after" : "_out");
   }
@@ -248,14 +247,14 @@ class ComputedTrace : public Trace {
   /// Asks to stop what is being computed.
   const std::stop_token& stop() const { return stop_; }
 
-  mutable std::optional<Output> output_;  // of the whole form, once a record has made it by the way
+  mutable std::optional<Output> output_;  // of the whole form, once computing a record has produced it
 
  private:
   struct Kept {
     Index block = -1;
     std::shared_ptr<const Record> record = {};
   };
-  mutable std::mutex computing_;    // what is remembered belongs to the one who computes
+  mutable std::mutex computing_;    // held while a record is computed
   mutable std::vector<Kept> kept_;  // the latest first
   mutable std::stop_token stop_;
 };

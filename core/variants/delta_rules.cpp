@@ -4,14 +4,14 @@
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
-// Rules that correct what the faded memory says for the key.
+// Rules that correct the prediction of the decayed state for the key.
 
 namespace palimpsest {
 
 namespace {
 
-/// The loss of a delta rule on a memory that fades first: `faded` in LaTeX, by its own name where it is
-/// `made` apart.
+/// The loss of a delta rule on a state that decays first: `faded` is that state in LaTeX; `made` defines it
+/// if it has a name of its own.
 InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {}) {
   InnerLoss loss = {
       .words = "Make the decayed memory return v for k: one gradient step with learning rate beta.",

@@ -84,8 +84,8 @@ NamedStates named_states(const Matrix<double>& state, const Sequence& sequence) 
   return {{"S", state}, {"log_z", log_z}};
 }
 
-/// sum_d of half the share of channel d times |S_d - v|^2, up to a constant: what is written and, as that
-/// share is what the decay takes, what shrinks.
+/// sum_d of half the share of channel d times |S_d - v|^2, up to a constant: the write, and the decay, which
+/// takes the same share.
 std::vector<InnerProblem> share_problems(const InnerContext& context) {
   const RowRule& rule = *context.rule.row_program();
   const Program<double> row = rule.encode<double>(context.sequence, context.token, 1);

@@ -29,7 +29,7 @@ LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
           .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
 }
 
-/// What carried matrices are called.
+/// The carried matrices by index.
 enum LactCarried { weights, direction, gradient };
 
 /// What all forms take from a sequence.
@@ -272,7 +272,7 @@ std::string lact_nonlinear(const Settings& settings) {
 }
 
 /// SGD without weight norm is a row program in two parts: the weights S that the batch began with, and the
-/// momentum M that its tokens add to. At the next batch S takes M over and M fades.
+/// momentum M that its tokens add to. At the next batch M is added to S and M decays.
 bool is_row_program(const Settings& settings) {
   return settings.option("optimizer") == "sgd" && settings.option("weight_norm") == "false";
 }

@@ -2,13 +2,13 @@
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
-// Rules that erase nothing: what is written is added to a memory that may fade.
+// Rules that erase nothing: what is written is added to a state that may decay.
 
 namespace palimpsest {
 
 namespace {
 
-/// The answer to k should point along v, and the memory be small where it fades: `pull` in LaTeX.
+/// The prediction for k should point along v, and the state be small where it decays: `pull` in LaTeX.
 InnerLoss dot_loss_with(const char* pull, std::string words) {
   return {.words = std::move(words),
           .latex = std::string("-\\langle S^{\\top}k_t, v_t\\rangle") + pull,

@@ -7,8 +7,7 @@ namespace palimpsest {
 
 namespace {
 
-/// delta_t = beta_t / (1 + beta_t |k_t|^2), also where beta_t is 0 or beta_t |k_t|^2 beyond all numbers: [L,
-/// 1].
+/// delta_t = beta_t / (1 + beta_t |k_t|^2), also where beta_t is 0 or beta_t |k_t|^2 overflows: [L, 1].
 template <class Scalar>
 Matrix<Scalar> steps(const Matrix<Scalar>& K, const Matrix<Scalar>& beta) {
   const auto lengths = K.array().square().rowwise().sum();

@@ -25,7 +25,7 @@ class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
     return {{"S", carried.front().template cast<double>()}};
   }
 
-  /// A cell fades at a rate of its own, so that a column is a program whose decay is that of its channel.
+  /// Every entry decays at its own rate, so that a column is a program with the decays of its value channel.
   std::optional<Channel> channel(Index column) const override {
     require_column(column, sequence_.dv);
     const Sequence& sequence = sequence_;
@@ -69,7 +69,7 @@ class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
   Matrix<Scalar> D_;  // [1, V], or empty
 };
 
-/// The last step of every form: what is read, and past it the value itself.
+/// The last step of every form: what is read, plus the value itself if there is a skip.
 void add_outputs(PhaseBuilder& steps, const std::string& title, const Expression& read, const std::string& o,
                  const std::string& v, bool has_skip) {
   if (!has_skip) {
@@ -176,7 +176,7 @@ Steps mamba_steps(const Sequence& sequence, Form form, Index) {
   return {{mamba_scan_phase(scaled, has_skip, whole)}, symbols};
 }
 
-/// The value times its step: what is written, [L, V].
+/// The stored pairs: keys [L, K], and values times their steps delta, which is what is written, [L, V].
 StoredPairs stored(const Sequence& sequence, Index first, Index count) {
   const Rows<double> rows{sequence, first, count};
   return {rows("k"), rows("delta").cwiseProduct(rows("v"))};

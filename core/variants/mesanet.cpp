@@ -214,7 +214,7 @@ Matrix<double> curvature(const Sequence& sequence, const Matrix<double>& Hkk) {
   return Hkk + mesa_ridge<double>(sequence);
 }
 
-/// The memory that answers: (Hkk + ridge)^{-1} Hkv.
+/// The memory that is read: (Hkk + ridge)^{-1} Hkv, [K, V].
 Matrix<double> optimum(const Sequence& sequence, const NamedStates& states) {
   return curvature(sequence, state_of(states, "Hkk")).ldlt().solve(state_of(states, "Hkv"));
 }

@@ -6,10 +6,10 @@ namespace palimpsest {
 
 namespace {
 
-/// What lets the memory fade, from the least that has to be known to the most.
+/// What makes the state decay, from the least to the most detailed.
 enum class Fade { none, fixed, token, channel };
 
-/// What a rule of rows is made of besides q, k and v.
+/// The symbols of a row program besides q, k and v.
 struct Makeup {
   Fade fade = Fade::none;
   bool strength = false;
@@ -26,7 +26,7 @@ Fade fade_of(const Variant& variant, const Structure& structure) {
   return takes(variant, "alpha") ? Fade::token : Fade::fixed;
 }
 
-/// Nothing for a rule that is more than that: one with momentum, with batches.
+/// The symbols of a rule; nothing for a rule with more than these, such as momentum or batches.
 std::optional<Makeup> makeup(const Variant& variant) {
   const RowRule* const rows = variant.rule->row_program();
   if (!rows || rows->normalised()) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<Makeup> makeup(const Variant& variant) {
 
 enum class Moved { fade, strength, erase };
 
-/// How one rule of rows becomes another: one symbol after the other, what goes before what comes.
+/// How one row program becomes another: one symbol after the other, removals before additions.
 struct Path {
   Makeup from;
   Makeup to;
@@ -61,17 +61,17 @@ struct Path {
     return std::clamp(scaled - static_cast<double>(found - moves.begin()), 0.0, 1.0);
   }
 
-  /// The one that moves at a position.
+  /// The symbol that changes at a position.
   Moved moving(double position) const {
     const auto count = static_cast<double>(moves.size());
     return moves[static_cast<std::size_t>(std::clamp(std::floor(position * count), 0.0, count - 1))];
   }
 };
 
-/// How much there is of each symbol at a position, from 0 (off) to 1.
+/// The amount of each symbol at a position, from 0 (off) to 1.
 struct Amounts {
-  double fade = 0;        // of what is between the two: see `has_both`
-  bool has_both = false;  // the lower rule fades too: 0 is its fade
+  double fade = 0;        // from the lower rule's decay to the upper one's: see `has_both`
+  bool has_both = false;  // the lower rule decays too: 0 is its decay
   double strength = 0;
   double erase = 0;
 };
@@ -95,7 +95,7 @@ double position_of(const Settings& settings) { return settings.parameters.find(r
 
 bool is_between(double part) { return part > 0 && part < 1; }
 
-/// alpha^amount, or of logarithms amount g: 1 where nothing is left of a gate, even of one that is 0.
+/// alpha^amount, or amount g for logarithms: 1 (or 0) for amount 0, even if the gate is 0.
 Matrix<double> powered(const Matrix<double>& gates, bool are_logs, double amount) {
   if (amount == 1) return gates;
   if (amount == 0) return Matrix<double>::Constant(gates.rows(), gates.cols(), are_logs ? 0 : 1);
@@ -149,7 +149,7 @@ Decay decay_of(Fade fade) {
   return fade == Fade::channel ? Decay::key : Decay::scalar;
 }
 
-/// What lets the memory fade where the symbols stand.
+/// What makes the state decay with these amounts.
 Fade fade_at(const Path& path, const Amounts& now) {
   if (!now.has_both && now.fade == 0) return Fade::none;
   return now.fade > 0 && path.to.fade != Fade::none ? path.to.fade : path.from.fade;
@@ -178,7 +178,7 @@ Program<Scalar> rows_on(const Path& path, const Rows<Scalar>& rows) {
   return program;
 }
 
-/// How the moved symbols are written: with the power that they are raised to, or how far they have come.
+/// How the changing symbols are written: with their exponent or their factor.
 Notation notation_on(const Path& path, const Settings& settings) {
   const Amounts now = amounts(path, position_of(settings));
   Notation written{.token = {"q", "k", "v", "o", "p"}, .rows = {"Q", "K", "V", "O", "p"}};
@@ -247,7 +247,7 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   return joint;
 }
 
-/// The same with all of the strength all the way.
+/// The same with the full strength at every position.
 Variant with_whole_strength(const RailStop& lower, const RailStop& upper, Makeup from, Makeup to) {
   from.strength = to.strength = true;
   Variant joint = joined(lower, upper, Path(from, to));
@@ -256,7 +256,7 @@ Variant with_whole_strength(const RailStop& lower, const RailStop& upper, Makeup
   return joint;
 }
 
-/// A rule with momentum, which moves from 0. Nothing leads to it without: the rail jumps there.
+/// A rule whose momentum grows from 0. No rule joins its start to the lower stop: the rail jumps there.
 Variant with_momentum(const RailStop& lower, const RailStop& upper) {
   Variant joint = family_member(upper);
   joint.id = fmt::format("{}_to_{}", lower.variant, upper.variant);
@@ -278,14 +278,14 @@ Variant with_momentum(const RailStop& lower, const RailStop& upper) {
   return joint;
 }
 
-/// What joins two neighbours.
+/// What joins two neighbouring stops.
 struct Stretch {
   std::optional<Path> path = {};   // symbol after symbol, from one to the other
-  bool has_momentum = false;       // only the upper one without some of its momentum
+  bool has_momentum = false;       // the upper rule with less momentum
   const Variant* joint = nullptr;  // null: nothing
 };
 
-/// The rules between neighbours: all that there are, and which of them joins which.
+/// All rules between neighbouring stops, and which stops each of them joins.
 struct Joints {
   std::vector<Variant> table;
   std::vector<Variant> strengthened;

@@ -132,8 +132,8 @@ class LeastSquaresWalk : public Walk<Scalar> {
   }
 };
 
-/// The squared error of this token alone, one step preconditioned with P_t, the inverse of what all keys up
-/// to it have shown.
+/// The squared error of this token alone, one step preconditioned with P_t, the inverse of the decayed Gram
+/// matrix of the keys up to it.
 std::vector<InnerProblem> rls_problems(const InnerContext& context) {
   const Matrix<double> k = row_of(context, "k");
   const Matrix<double> beta = row_of(context, "beta");

@@ -16,7 +16,7 @@ Matrix<double> log_gates_of(const Sequence& sequence) {
   return sequence.gates_are_logs ? gates : Matrix<double>(gates.array().log());
 }
 
-/// The keys and values a causal softmax sees, the earlier cache first, and what fades them.
+/// The keys and values that a causal softmax sees, the earlier cache first, and their decay gates.
 template <class Scalar>
 struct KeyValueCache {
   Matrix<Scalar> K;          // [p + T, K]
@@ -62,7 +62,7 @@ struct KeyValueCache {
   }
 };
 
-/// What the gates leave of every key, for the queries of a block.
+/// The step for the decay of every key at the queries of a block.
 void add_decays(PhaseBuilder& steps) {
   steps.add("decays", Purpose::mask, "Decay of each key",
             "The sum of the log gates between each key and the query.", "decays",
@@ -364,7 +364,7 @@ EffectiveAttention softmax_weights(const Sequence& sequence, bool fades, const A
   const Index p = cache.earlier;
   EffectiveAttention attention{.A = Matrix<double>::Zero(window.rows, window.columns)};
   if (window.initial) attention.Q0 = Matrix<double>::Zero(window.rows, p);
-  // Rows that follow each other are one product; of others each sees keys that the one before does not.
+  // Consecutive rows are one product; rows further apart are computed one by one.
   const Index together = window.row_step == 1 ? window.rows : 1;
   for (Index row = 0; row < window.rows; row += together) {
     stop_if_asked(stop);
@@ -472,8 +472,8 @@ class SoftmaxRule : public Rule {
   bool fades_;
 };
 
-/// What a query equal to the key would read from the cache, [N, V]; 0 from an empty one. Where keys fade, as
-/// of the last token in it.
+/// What a query equal to the key would read from the cache, [N, V]; 0 from an empty one. Where keys decay, at
+/// the time of the last token in it.
 Matrix<double> cache_answers(const Sequence& sequence, const NamedStates& states,
                              const Matrix<double>& keys) {
   const Matrix<double>& K = states[0].second;

@@ -6,7 +6,7 @@ namespace palimpsest {
 
 namespace {
 
-/// With batches of several tokens gradients are not taken at S but at F, a part of its own.
+/// With batches of several tokens gradients are taken at F, a separate part, not at S.
 Structure titans_structure(const Settings& settings) {
   const bool exact = inner_batch(settings) == 1;
   return {.erase = exact ? Erase::undecayed : Erase::decayed, .beta = true, .parts = exact ? "SM" : "SMF"};
@@ -39,7 +39,7 @@ Program<Scalar> titans_rows(const Rows<Scalar>& rows) {
           .read_sight = exact ? rows.every_row({1, 0}) : rows.every_row({1, 0, 0})};
 }
 
-/// Within a batch the gradients stay at the memory that it began with.
+/// Within a batch the gradients are taken at the state at its start.
 std::vector<Carry> token_carries(bool exact) {
   std::vector<Carry> carries = {{"S_after", "S_before"}, {"M_after", "M_before"}};
   if (exact) return carries;

@@ -13,7 +13,7 @@ double sigma_at(const Sequence& sequence, Index place) {
   return sequence.has("sigma") ? sequence.at("sigma")(place, 0) : 1;
 }
 
-/// What an inner network is made of with these settings.
+/// The layers of an inner network with these settings.
 using NetworkPlanOf = std::function<NetworkPlan(const Settings&)>;
 
 /// Recurrent: primal, every token with its own weights. Chunkwise: dual, in pieces of at most one chunk that
@@ -67,7 +67,7 @@ class NetworkWalk : public OperatorWalk<NetworkRows, Scalar> {
     return states(own);
   }
 
-  /// Rows of every layer's inputs and gradients, and one n x n matrix of who reads whom for each layer.
+  /// Rows of every layer's inputs and gradients, and one n x n matrix of scores for each layer.
   Footprint need(bool recorded) const override {
     const auto n = static_cast<double>(pieces_.largest_piece());
     const Carried<Scalar> carried = initial();
@@ -229,7 +229,7 @@ std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan, std::optional<Paral
        .parallel = std::move(parallel)});
 }
 
-/// `variant` with what all rules share whose memory is a network that learns by gradient steps
+/// `variant` with what is common to all rules whose memory is a network trained by gradient steps
 /// (spec 3.10, 3.12).
 Variant network_variant(Variant variant, const NetworkPlanOf& plan,
                         std::optional<ParallelRule> parallel = {}) {
@@ -243,8 +243,8 @@ Variant network_variant(Variant variant, const NetworkPlanOf& plan,
 }
 
 /// Without layer norm, spec 3.10 as a row program in two parts: the weights W that the batch began with, and
-/// what its tokens have gathered since, A. Every token corrects what W answers and is read from W + sigma A;
-/// at the next batch W takes A over.
+/// what its tokens have gathered since, A. Every token corrects the prediction of W and is read from W +
+/// sigma A; at the next batch A is added to W.
 template <class Scalar>
 Program<Scalar> ttt_linear_rows(const Rows<Scalar>& rows) {
   const Sequence& sequence = rows.sequence;

@@ -6,7 +6,7 @@ namespace palimpsest {
 
 struct RowDeclaration;
 
-/// Every variant, in the order in which they are best met. A row program whose memory can be read at any time
+/// Every variant, in a good order for learning them. A row program whose memory can be read at any time
 /// has the option `order`, unless it has one of its own.
 std::span<const Variant> variants();
 
@@ -19,13 +19,13 @@ inline constexpr const char* read_order_option = "order";
 inline constexpr const char* reads_after = "update_first";
 inline constexpr const char* reads_before = "apply_first";
 
-/// Row rules that read before their rows where the settings want that and tokens read on the way.
+/// The rule with reads before its rows if the settings say so and tokens read during the sequence.
 RowDeclaration in_either_order(RowDeclaration rule);
 
 /// Why tokens of `variant` read at one time only, with these settings; empty where the option has an effect.
 std::string no_read_order(const Variant& variant, const Settings& settings);
 
-/// A rule on the rail, where one symbol after the other is added to linear attention.
+/// A rule on the rail, along which symbols are added to linear attention one by one.
 struct RailStop {
   const char* variant;
   const char* name;
@@ -35,26 +35,26 @@ struct RailStop {
 /// The stops, the plainest rule first.
 std::span<const RailStop> rail();
 
-/// The parameter of a rule between two stops: 0 at the lower one, 1 at the upper one. At its ends it is their
-/// program, so that all numbers are theirs, bit for bit.
+/// The parameter of a rule between two stops: 0 at the lower one, 1 at the upper one. At its ends it runs
+/// their program, so that all numbers equal theirs, bit for bit.
 inline constexpr const char* rail_parameter = "position";
 
 /// Where on the rail a rule stands: a whole number at a stop, else between two; nothing for other rules.
 std::optional<double> rail_place(const std::string& variant, const Settings& settings);
 
 /// The rule at `place`, from 0 to the last stop: that of a stop, or one between two with its position. Where
-/// nothing joins two stops it is the nearer one. Throws InputError outside.
+/// no rule joins two stops, the nearer stop. Throws InputError outside.
 struct RailRule {
   std::string variant;
   std::optional<double> position = {};
 };
 RailRule rule_at(double place);
 
-/// Which symbol moves at `place` and where it stands, or why the rail jumps there, in a sentence; at a stop
-/// what the rule does. Throws InputError outside.
+/// Which symbol changes at `place` and how far, or why the rail jumps there, in a sentence; at a stop what
+/// the rule does. Throws InputError outside.
 std::string rail_sentence(double place);
 
-/// The rules between two stops: find_variant() knows them as it knows the family, but no list shows them.
+/// The rules between two stops: find_variant() finds them like the others, but no list shows them.
 std::span<const Variant> joints();
 
 }  // namespace palimpsest

@@ -20,7 +20,7 @@ std::string run_words(const Variant& variant, std::span<const Sequence> heads, F
 }
 
 Error failed_run(const Error& error, std::string_view run) {
-  // After a kernel that broke off every call fails, also of what had nothing to do with it.
+  // After a kernel that failed every call fails, unrelated ones too.
   const cudaError_t now = cudaStreamSynchronize(nullptr);
   const std::string lost = succeeded(now)
                                ? ""

@@ -52,7 +52,7 @@ __device__ void each_by_warp(std::int64_t count, Visit visit) {
   __syncthreads();
 }
 
-/// combine of start and term(d) for d < count, for every lane of the warp that asks.
+/// combine of start and term(d) for d < count, in all lanes of the warp that calls it.
 template <class Scalar, class Term, class Combine>
 __device__ Scalar warp_reduce(std::int64_t count, Scalar start, Term term, Combine combine) {
   Scalar result = start;
@@ -102,7 +102,7 @@ struct SolveRoom {
 
 /// x <- M^{-1} x for a symmetric positive definite M [K, K], which is used up, by all threads of a block. M =
 /// L D L^T without square roots, the rows in the order of their diagonals, largest first: it stays finite
-/// where rounding has taken the definiteness away.
+/// where M is not quite definite because of rounding.
 template <class Scalar>
 __device__ void solve(std::int64_t K, const SolveRoom<Scalar>& room, Scalar* x) {
   Scalar* const M = room.M;

@@ -12,7 +12,7 @@ namespace palimpsest {
 /// Blocks of a grid along its second or third axis, at most.
 inline constexpr std::int64_t most_grid_blocks = 65535;
 
-/// Whether a call succeeded. One that failed leaves nothing behind for the next that asks for the last error.
+/// Whether a call succeeded. Clears the error of one that failed, so that later calls do not see it.
 inline bool succeeded(cudaError_t status) {
   if (status == cudaSuccess) return true;
   cudaGetLastError();
@@ -35,8 +35,8 @@ struct DeviceMemory {
 /// Of the first device. Throws Error with CUDA's words.
 DeviceMemory memory_of_device();
 
-/// `bytes` > 0 bytes of device memory that holds NaN, out of the pool that the device keeps between runs.
-/// Throws Error saying what was wanted, what is free and what to do where it has not enough.
+/// `bytes` > 0 bytes of device memory filled with NaN, from the pool that the device keeps between runs.
+/// Throws Error saying what was wanted, what is free and what to do if there is not enough.
 void* allocate_on_device(std::size_t bytes);
 
 }  // namespace palimpsest

@@ -5,9 +5,8 @@
 //   O = (g o Q) S + P U + P+ V+
 //   S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
 //
-// What is made for all chunks at once and what goes from chunk to chunk is said in docs/kernels.md. Decays
-// are running products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are
-// legal.
+// For what is computed for all chunks at once and what chunk by chunk see docs/kernels.md. Decays are running
+// products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are allowed.
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/row_kernels.h"
@@ -77,7 +76,7 @@ template <class Scalar>
 __device__ void fill_decays(const Chunk<Scalar>& chunk, const DeviceRows<const Scalar>& gate, bool logs,
                             std::int64_t d, std::int64_t width, Scalar* in, Scalar* out) {
   const Scalar* const gates = chunk.row(gate, 0) + d;
-  // Nobody writes gates: as __ldg they can be read before what is written in front of them.
+  // Gates are read-only: with __ldg they can be read before earlier writes are done.
   const auto gate_of = [&](std::int64_t i) { return __ldg(gates + i * gate.token_stride); };
   Scalar passed = logs ? Scalar(0) : Scalar(1);
 #pragma unroll 8
@@ -95,7 +94,7 @@ __device__ void fill_decays(const Chunk<Scalar>& chunk, const DeviceRows<const S
   }
 }
 
-/// w <- T_r w, a write on its way through the parts of a state.
+/// w <- T_r w, a write carried forward through the parts of a state.
 template <class Scalar>
 __device__ void move_on(const Scalar* T, std::int64_t p, Scalar (&w)[largest_part_count]) {
   Scalar moved[largest_part_count] = {};
@@ -105,7 +104,7 @@ __device__ void move_on(const Scalar* T, std::int64_t p, Scalar (&w)[largest_par
   for (std::int64_t i = 0; i < p; ++i) w[i] = moved[i];
 }
 
-/// h <- h^T T_r, a reader on its way back to the start of the chunk.
+/// h <- h^T T_r, a reader carried back to the start of the chunk.
 template <class Scalar>
 __device__ void move_back(const Scalar* T, std::int64_t p, Scalar (&h)[largest_part_count]) {
   Scalar moved[largest_part_count] = {};
@@ -125,7 +124,7 @@ __device__ void fill_sight(const Chunk<Scalar>& chunk, const Scalar* sight, std:
   for (std::int64_t i = 0; i < p; ++i) to[i] = h[i];
 }
 
-/// How the state fades on the way through a chunk: a thread follows one channel.
+/// The decays of the state through a chunk: a thread follows one channel.
 template <class Scalar>
 __global__ void fill_gates(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks) {
   const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
@@ -192,8 +191,8 @@ struct Readers {
   }
 };
 
-/// W_sj: what is left of write j when reader s reads, 0 where it does not see it. One decay per row at most,
-/// or parts; a thread follows write j.
+/// W_sj: the decay of write j when reader s reads, 0 where it does not see it. One decay per row at most, or
+/// parts; a thread follows write j.
 template <class Scalar>
 __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
                              const Readers<Scalar> readers, Scalar* weights) {
@@ -228,7 +227,7 @@ __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar
   }
 }
 
-/// Z_sj = W_sj x_s^T y_j, in the place of W; y_j = beta_j y_j where strengths are given. A block makes a
+/// Z_sj = W_sj x_s^T y_j replaces W; y_j is multiplied by beta_j where strengths are given. A block makes a
 /// tile.
 template <class Scalar>
 __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
@@ -279,7 +278,7 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
   const bool logs = rows.gates_are_logs;
   for (std::int64_t d = lane; d < rows.K; d += warp_size) fade[d] = logs ? Scalar(0) : Scalar(1);
 
-  // Who reads before it is written does not see it.
+  // Readers before the write do not see it.
   std::int64_t unseen = 0;
   for (std::int64_t s = lane; s < readers.count(chunk); s += warp_size) {
     if (j < chunk.since(readers.times.writes, readers.first(chunk) + s)) break;
@@ -363,7 +362,7 @@ struct Columns {
   std::int64_t L = chunks.L;
   std::int64_t count = min(V - first_column, std::int64_t{Tile::columns});  // columns
 
-  /// What is not there is a 1, read again and again.
+  /// An absent factor is a 1 with strides 0.
   __device__ Factor<Scalar> factor(const Scalar* data, std::int64_t row_stride,
                                    std::int64_t column_stride) const {
     return data ? Factor<Scalar>{data, row_stride, column_stride} : Factor<Scalar>{one, 0, 0};
@@ -525,7 +524,7 @@ struct Columns {
     __syncthreads();
     Scalar* const U = chunk.table(chunks.U, L * V) + first * V + first_column;
     Scalar R[own_columns][own_rows];
-    Scalar faded[own_columns][own_rows] = {};  // U_j as it stands at row i; 0 before it is known
+    Scalar faded[own_columns][own_rows] = {};  // U_j decayed to row i; 0 before it is known
     const auto each_own = [&](auto visit) {
 #pragma unroll
       for (int n = 0; n < own_columns; ++n) {
@@ -589,14 +588,14 @@ struct Columns {
     }
     intra.each([&](int m, int n, Scalar sum) {
       const std::int64_t c = first_column + n;
-      // 0 times a write that a row does not see yet is NaN, where that is not finite.
+      // 0 times a write that a row does not see yet is NaN if the write is not finite.
       if (rows.mu.data || !isfinite(sum)) sum = seen_alone(m, c);
       chunk.read(rows.o, first + m)[c] += sum;
       if (tap.intra) tap.intra[(first + m) * V + c] = sum;
     });
   }
 
-  /// S_k <- g_L S_k, of a state in parts mixed by what the whole chunk does.
+  /// S_k <- g_L S_k; for a state in parts, mixed by the transitions of the whole chunk.
   __device__ void let_fade(Scalar* S) const {
     if (!rows.alpha.data && !rows.mu.data && !rows.has_parts) return;
     const std::int64_t width = chunk.gates();

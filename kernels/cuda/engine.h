@@ -8,20 +8,20 @@
 
 namespace palimpsest::cuda {
 
-/// How many tables of `bytes_each` bytes there are at a time: as many as fit into a gigabyte, but 1 at least
-/// and `most` at most.
+/// How many tables of `bytes_each` bytes are held at a time: as many as fit into a gigabyte, at least 1 and
+/// at most `most`.
 inline Index fitting(double bytes_each, Index most) {
   constexpr double room = 1 << 30;
   const auto count = static_cast<Index>(room / std::max(bytes_each, 1.0));
   return std::max<Index>(std::min(count, most), 1);
 }
 
-/// Waits for the device: or all of a run would be under way before anyone could ask to stop.
+/// Waits for the device: otherwise a whole run would be queued before it could be stopped.
 inline void await_device() { CHECK_CUDA(cudaStreamSynchronize(nullptr)); }
 
-/// Some heads on the device, and what is asked of them: their arrays, uploaded once, their states, and room
-/// for what is made of them. All of it stays where it is until the run ends. What has a name is what the
-/// request's tap receives under it.
+/// Some heads on the device, and the request: their arrays, uploaded once, their states, and room for
+/// results. All of it stays in place until the run ends. Arrays with a name go to the request's tap under
+/// that name.
 template <template <class> class Operator, class Scalar>
 class HeadsOnDevice {
  public:
@@ -48,13 +48,13 @@ class HeadsOnDevice {
     }
   }
 
-  /// `of` every head: a member, or what a function makes of it.
+  /// `of` every head: a member, or the result of a function.
   template <class Of>
   Matrices& upload(Of of) {
     return keep("", Matrices::of_heads(heads_, of));
   }
 
-  /// The same of rows of q, k and v, which are rounded as they come.
+  /// The same for rows of q, k and v, which are rounded after the upload.
   template <class Of>
   Matrices& rows(Of of) {
     Matrices& rows = upload(of);
@@ -93,7 +93,7 @@ class HeadsOnDevice {
     return request.tap ? make(name, 1, rows, columns).data() : nullptr;
   }
 
-  /// Room for what every head answers.
+  /// Room for the outputs of every head.
   Matrices& outputs(Index rows, Index columns) { return *(outputs_ = &make("", rows, columns)); }
 
   /// Room for indices, and those that all heads share.
@@ -135,8 +135,8 @@ class HeadsOnDevice {
   std::string after() const { return request.form == Form::recurrent ? "_after" : "_out"; }
 
   /// Calls compute(), which launches the kernels of a run between its uploads and its downloads, and changes
-  /// what it starts from. A clock calls it several times, each from the same states; it must make all else
-  /// that it reads and take no memory, which would be in its times.
+  /// the states. A clock calls it several times, each from the same initial states; it must compute all else
+  /// that it reads and allocate no memory, which would count in its times.
   template <class Compute>
   void compute(Compute compute) {
     RunClock* const clock = RunClock::present();
@@ -167,7 +167,7 @@ class HeadsOnDevice {
     }
   }
 
-  /// Downloads the states, and returns what every head answers, rounded as it goes.
+  /// Downloads the states, and returns the outputs of every head, rounded before the download.
   std::vector<Matrix<Scalar>> finish() {
     download_states();
     outputs_->round(rounding_);
@@ -194,16 +194,16 @@ class HeadsOnDevice {
 };
 
 /// One run of a family: whole heads, or one block of one head by the kernels that make every tensor. It is
-/// made from a HeadsOnDevice, and its run() gives what every head answers. Specialised in the family's file.
+/// made from a HeadsOnDevice, and its run() returns the outputs. Specialised in the family's file.
 template <template <class> class Operator, class Scalar>
 class FamilyRun;
 
-/// What a family says of operators of these sizes, unless it knows better.
+/// The defaults of a family for operators of these sizes.
 struct AnyFamily {
   static KernelKind kernel(const EngineRequest&, const auto&, Rounding) { return KernelKind::plain; }
   static std::optional<std::string> missing(const EngineRequest&, const auto&, Rounding) { return {}; }
 
-  /// What one head takes while it runs, rather too much; 0: all heads run together.
+  /// The memory of one head while it runs, an upper estimate; 0: all heads run together.
   static double bytes(const EngineRequest&, const auto&, const auto&) { return 0; }
 };
 
@@ -223,7 +223,7 @@ class CudaEngine : public Engine<Operator, Scalar> {
     return FamilyRun<Operator, Scalar>::missing(request, head, rounding_);
   }
 
-  /// Copies, tables and results of what is given take several times as much again, and the processor holds it
+  /// Copies, tables and results take several times as much as the inputs, and the processor holds the inputs
   /// too.
   double most_bytes() const override {
     return std::min(static_cast<double>(memory_of_device().total) / 8, 8.0 * (std::int64_t{1} << 30));

@@ -14,7 +14,7 @@ DeviceMemory memory_of_device() {
 }
 
 void* allocate_on_device(std::size_t bytes) {
-  // The device keeps what was given back: the next run takes it without waiting for the driver.
+  // The device's pool keeps freed memory: the next run takes it without waiting for the driver.
   [[maybe_unused]] static const bool keeps = [] {
     cudaMemPool_t pool = nullptr;
     CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
@@ -55,7 +55,7 @@ Engines<Scalar> all_engines() {
           the_engine<LeastSquaresKeys, Scalar, rounding>()};
 }
 
-/// Whether the kernels know the rows of this rule; asked in every frame.
+/// Whether the kernels support the rows of this rule; called in every frame.
 bool has_kernels(const Variant& variant, const Settings& settings) {
   const RowRule* const rows = variant.rule->row_program();
   return rows && fit_tensor_cores(rows->structure(settings), 1);
@@ -65,7 +65,7 @@ bool has_kernels(const Variant& variant, const Settings& settings) {
 
 std::optional<std::string> missing_in_tf32(const Variant& variant, const Settings& settings, Form form) {
   if (form != Form::chunkwise) return "tf32 is for products on tensor cores; this form has no kernel of them";
-  const bool is_softmax = hands_on(variant, "k_cache");  // whose keys fade where their gates are handed on
+  const bool is_softmax = hands_on(variant, "k_cache");  // its keys decay where their gates are handed on
   if (is_softmax ? !hands_on(variant, "g_cache") : has_kernels(variant, settings)) return std::nullopt;
   return "tf32 is for products on tensor cores; the kernels of them do not know what this rule computes";
 }

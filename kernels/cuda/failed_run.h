@@ -9,12 +9,11 @@ namespace palimpsest::cuda {
 std::string run_words(const Variant& variant, std::span<const Sequence> heads, Form form, Precision precision,
                       Index chunk_size);
 
-/// `error` with the run that it ended in front, as run_words() says it; and whether the device answers other
-/// calls still, with what to do if it does not.
+/// `error` with run_words() in front; and whether the device still accepts other calls, with what to do if it
+/// does not.
 Error failed_run(const Error& error, std::string_view run);
 
-/// Calls compute() and returns what it gives; an Error that it throws comes out as failed_run() says, but for
-/// those that a person asked for.
+/// Returns compute(); an Error that it throws is rethrown as failed_run(), except those that the user caused.
 template <class Compute>
 auto naming(std::string_view run, Compute compute) {
   try {

@@ -7,7 +7,7 @@
 
 namespace palimpsest {
 
-/// Blocks that have room for one of `count` in each of so many places.
+/// How many blocks of `places` places are needed for `count`.
 inline unsigned blocks_for(std::int64_t count, int places = 1) {
   return static_cast<unsigned>((count + places - 1) / places);
 }
@@ -19,7 +19,7 @@ inline std::int64_t most_shared_bytes() {
   return most;
 }
 
-/// So many bytes as `wanted`, where a block may have them; else 0.
+/// `wanted` bytes if a block may have them; else 0.
 inline std::size_t shared_bytes_or_none(std::int64_t wanted) {
   return wanted <= most_shared_bytes() ? static_cast<std::size_t>(wanted) : 0;
 }
@@ -58,7 +58,7 @@ void launch(void (*kernel)(Parameters...), const Grid& grid,
       check(cudaFuncSetAttribute(kernel, attribute, value), "cudaFuncSetAttribute");
     };
     ask(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared));
-    // Else the driver at times leaves so much to the cache that a multiprocessor has room for one block only.
+    // Otherwise the driver may leave so much to the cache that a multiprocessor holds only one block.
     ask(cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
   }
   kernel<<<grid.blocks, grid.threads, grid.shared>>>(arguments...);
@@ -90,7 +90,7 @@ __device__ void each_of(std::int64_t chunks, std::int64_t count, Visit visit) {
   for (std::int64_t n = blockIdx.y; n < chunks; n += gridDim.y) visit(n, i);
 }
 
-/// Calls visit(i) for i < count, or visit(i, j) for i < rows and j < columns, with no loop left of it.
+/// Calls visit(i) for i < count, or visit(i, j) for i < rows and j < columns, fully unrolled.
 template <int count, class Visit>
 __device__ __forceinline__ void unrolled(Visit visit) {
 #pragma unroll
@@ -103,7 +103,7 @@ __device__ __forceinline__ void unrolled(Visit visit) {
 
 inline constexpr int warp_size = 32;
 
-/// combine of what the lanes of a warp have, in all of them; their sum; the largest of it.
+/// combine of the values of a warp's lanes, in all lanes; their sum; their maximum.
 template <class Scalar, class Combine>
 __device__ Scalar over_lanes(Scalar x, Combine combine) {
   for (int distance = warp_size / 2; distance > 0; distance /= 2)
@@ -127,7 +127,7 @@ __device__ void few_at_once(Index first, std::type_identity_t<Index> end, std::t
   constexpr int few = 4;
   for (Index i = first; i < end; i += few * step) {
     decltype(take(i)) taken[few];
-    // Beyond the end its own first one again: no load waits for a branch.
+    // Beyond the end the first one is read again: no load waits for a branch.
 #pragma unroll
     for (int n = 0; n < few; ++n) taken[n] = take(i + n * step < end ? i + n * step : i);
 #pragma unroll
@@ -140,7 +140,7 @@ __device__ void few_at_once(Index first, std::type_identity_t<Index> end, std::t
 /// More parts of a state than any variant has.
 inline constexpr int largest_part_count = 4;
 
-/// Throws Error where a kernel has no room for so many parts.
+/// Throws Error if a kernel has no room for `parts` parts.
 inline void require_part_count(long long parts) {
   if (parts <= largest_part_count) return;
   throw Error("a state of " + std::to_string(parts) + " parts; the CUDA kernels hold at most " +

@@ -60,7 +60,7 @@ struct HeadMatrices {
 #endif
 };
 
-/// One that is only read; another argument says of which Scalar.
+/// A read-only matrix; Scalar is deduced from another argument.
 template <class Scalar>
 using GivenMatrices = std::type_identity_t<HeadMatrices<const Scalar>>;
 
@@ -73,14 +73,14 @@ void multiply(std::int64_t heads, std::type_identity_t<Scalar> a, const GivenMat
 
 namespace cuda {
 
-/// What is rounded on the way. Everything else stays as it is.
+/// What is rounded. Everything else stays as it is.
 enum class Rounding {
   none,
-  bf16,  // rows of q, k and v as they come to the kernels, and outputs as they go
+  bf16,  // q, k and v before the kernels, and outputs after them
   tf32   // the factors of matrix products on tensor cores, inside the kernels that have them
 };
 
-/// Rounds `count` numbers on the device, in their place, to the nearest bf16; of two equally near to the one
+/// Rounds `count` numbers on the device, in place, to the nearest bf16; of two equally near to the one
 /// whose last bit is 0. Throws Error with CUDA's words.
 template <class Scalar>
 void round_to_bf16(Scalar* numbers, std::int64_t count);

@@ -1,7 +1,7 @@
 // Updates of whole batches, written to be read (spec 3.11): what is no product of two matrices.
 //
-// An element of a result is one thread's, wherever it needs no other; norms are a column's thread's or a
-// whole block's. Squares are taken of numbers of size 1 at most, so that none overflows or vanishes.
+// A thread computes one element of a result where it needs no other; a norm takes one thread per column or a
+// whole block. Squares are taken of numbers of at most 1, so that none overflows or underflows.
 
 #include "kernels/cuda/block.cuh"
 #include "kernels/cuda/engine.h"
@@ -120,7 +120,7 @@ class NewtonSchulzSteps {
     for (auto* const room : {&B_, &polynomial_}) *room = DeviceMatrices<Scalar>(heads, rows, rows);
   }
 
-  /// What newton_schulz() gives for M, [K, V], which stands until the next call; M itself without steps.
+  /// newton_schulz() of M, [K, V], valid until the next call; M itself without steps.
   HeadMatrices<Scalar> operator()(const HeadMatrices<Scalar>& M, Recorder* recorder = nullptr) {
     if (!steps_) return M;
     const NewtonSchulz& steps = *steps_;
@@ -205,7 +205,7 @@ struct Tokens {
     if (device.first().momentum.size() > 0) momentum = device.upload(&LactTokens<Scalar>::momentum);
   }
 
-  /// The gradient of `count` tokens from `first` on, R what is to be answered more of: [K, V].
+  /// The gradient of `count` tokens from `first` on, R the desired changes of the predictions: [K, V].
   void gather(Index heads, Index first, Index count, const HeadMatrices<Scalar>& R,
               const HeadMatrices<Scalar>& G) const {
     gather_gradient<Scalar>(heads, K.middle_rows(first, count), R.middle_rows(first, count),

@@ -1,5 +1,5 @@
-// Mamba's selective state space (spec 3.14), written to be read. Every cell (d, c) of the state fades at a
-// rate of its own, E_t = exp(A o 1 delta_t^T), so that no product of matrices makes a chunk.
+// Mamba's selective state space (spec 3.14), written to be read. Every entry (d, c) of the state has its own
+// decay, E_t = exp(A o 1 delta_t^T), so that a chunk cannot be computed by matrix products.
 //
 // Recurrent: a warp takes one column of one head from the first token to the last; its K cells lie with their
 // A in shared memory, where they fit, or in the final state.
@@ -19,7 +19,7 @@ constexpr int threads = 128;
 constexpr int columns_of_block = 8;  // in the recurrent form: a warp each
 constexpr int threads_of_columns = columns_of_block * warp_size;
 
-/// What the last token of the one head makes on its way, for a trace; null: nobody asks.
+/// What the last token of the one head computes, for a trace; null: not needed.
 template <class Scalar>
 struct MambaTap {
   Scalar* E = nullptr;          // [K, V]
@@ -51,8 +51,8 @@ struct MambaTokens {
   DeviceRows<const Scalar> k = {};      // [H, T, K]
   DeviceRows<const Scalar> v = {};      // [H, T, V]
   DeviceRows<const Scalar> delta = {};  // [H, T, V]
-  DeviceRows<const Scalar> A = {};      // [K, H, V]
-  DeviceRows<const Scalar> D = {};      // [1, H, V]; none: no skip connection
+  DeviceRows<const Scalar> A = {};      // [H, K, V]
+  DeviceRows<const Scalar> D = {};      // [H, 1, V]; none: no skip connection
   DeviceRows<Scalar> o = {};            // [H, T, V]
   Scalar* S = nullptr;                  // [H, K, V], the initial state and then the final one
 };

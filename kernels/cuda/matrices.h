@@ -16,8 +16,8 @@ void copy_numbers(Scalar* to, const Scalar* from, std::size_t count, cudaMemcpyK
 }
 
 /// `size` elements of device memory out of the device's pool, given back at the end. Fresh memory holds NaN,
-/// so that what a kernel forgets to write is seen. Throws Error saying how much was wanted and how much is
-/// free where the device has not enough.
+/// so that what a kernel fails to write is noticed. Throws Error saying how much was wanted and how much is
+/// free if the device has not enough.
 template <class Scalar>
 class DeviceArray {
  public:
@@ -91,7 +91,7 @@ class DeviceMatrices {
     return all;
   }
 
-  /// Rounds them in their place, to bf16 alone; whoever measures counts it as part of their way.
+  /// Rounds them in place, only to bf16; measurements count it as part of the transfer.
   void round(cuda::Rounding rounding) {
     if (rounding != cuda::Rounding::bf16) return;
     cuda::RunClock::moving(&RunTimes::transfers,
@@ -105,7 +105,7 @@ class DeviceMatrices {
   Scalar* data() { return numbers_.data(); }
   const Scalar* data() const { return numbers_.data(); }
 
-  /// As kernels take rows: [rows, H, columns].
+  /// As kernels take rows: [H, rows, columns].
   operator DeviceRows<Scalar>() { return {data(), columns_, rows_ * columns_}; }
   operator DeviceRows<const Scalar>() const { return {data(), columns_, rows_ * columns_}; }
 

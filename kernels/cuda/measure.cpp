@@ -12,11 +12,10 @@ namespace palimpsest::cuda {
 
 namespace {
 
-/// Seconds of computing before anything counts: a device that had to wait for the processor runs slowly at
-/// first.
+/// Seconds of computing before anything counts: an idle device runs slowly at first.
 constexpr double warm_up = 0.05;
 
-/// Seconds beside which a slow beginning is nothing: what takes so long counts the first time.
+/// Seconds against which a slow start is negligible: what takes as long counts the first time.
 constexpr double long_enough = 1;
 
 /// Enough to drive everything else out of the L2 cache.
@@ -28,7 +27,8 @@ std::size_t flushing_bytes() {
 
 constexpr int tries = 10;
 
-/// The shortest time in seconds that the device takes for what `ask` asks of it; a first try is not counted.
+/// The shortest time in seconds that the device takes for the work that `ask` launches, without the first
+/// run.
 template <class Ask>
 double shortest(Ask ask) {
   Stopwatch stopwatch;
@@ -41,8 +41,8 @@ double shortest(Ask ask) {
 /// Bytes that are copied: a gigabyte, or what fits.
 std::size_t copied_bytes() { return std::min(std::size_t{1} << 30, memory_of_device().free / 4); }
 
-/// What asks for as many multiply-adds as there can be in a precision and says how many operations they are,
-/// and in words.
+/// Launches as many multiply-adds as possible in a precision, returns the number of operations, and describes
+/// them.
 struct Multiplying {
   double (*ask)(double* seen);
   std::string how;

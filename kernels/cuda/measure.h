@@ -8,7 +8,7 @@
 
 namespace palimpsest::cuda {
 
-/// How long the device computes: two marks in its queue. Throws Error with CUDA's words.
+/// Measures how long the device computes, by two events in its queue. Throws Error with CUDA's words.
 class Stopwatch {
  public:
   Stopwatch() {
@@ -20,7 +20,7 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  /// The seconds that the device takes for what ask() asks of it; waits until it is done.
+  /// The seconds that the device takes for the work that ask() launches; waits until it is done.
   template <class Ask>
   double time(const Ask& ask) {
     CHECK_CUDA(cudaEventRecord(marks_[0], nullptr));
@@ -36,17 +36,17 @@ class Stopwatch {
   cudaEvent_t marks_[2] = {};
 };
 
-/// Takes the times of all that this thread asks of the device while the clock lives.
+/// Times all work that this thread launches on the device while the clock exists.
 ///
 /// A run moves data (uploads, downloads, fresh memory) and computes (HeadsOnDevice::compute()). Moving is
-/// timed by the processor's clock, with the device idle before and after. What is computed is computed as
-/// often as wanted: each time what it changes is put back and the L2 cache is flushed, then two events on the
-/// device, right before the first kernel and right after the last, mark it. They stand in the same queue
-/// behind the flush, during which the first launches are made: a launch costs what the device waits for it.
-/// A run may compute in several places; the first decides how often, and a time is the sum over all of them.
+/// timed by the processor's clock, with the device idle before and after. Computing is repeated as wanted:
+/// each time the states are restored and the L2 cache is flushed, then two events on the device time it,
+/// right before the first kernel and right after the last. They are queued behind the flush, during which the
+/// first launches are made: a launch costs only what the device waits for it. A run may compute in several
+/// places; the first decides how often, and a time is the sum over all of them.
 class RunClock {
  public:
-  /// The L2 cache is flushed by a write to `flushed`, so many `bytes`.
+  /// The L2 cache is flushed by a write of `bytes` bytes to `flushed`.
   RunClock(void* flushed, std::size_t bytes, const Repeats& repeats);
   ~RunClock() { present_ = nullptr; }
   RunClock(const RunClock&) = delete;
@@ -75,8 +75,8 @@ class RunClock {
     aside_ += seconds_between(start, when_idle());
   }
 
-  /// Calls compute() as often as wanted, restore() before each time but the first; wanted more than once,
-  /// those of the first instants do not count, unless one alone takes a second.
+  /// Calls compute() as often as wanted, with restore() before each time except the first. If it is repeated,
+  /// those of the first moments do not count, unless one alone takes a second.
   void repeat(const std::function<void()>& restore, const std::function<void()>& compute);
 
   /// What the run took up to now.
@@ -109,14 +109,14 @@ class RunClock {
   Time start_ = {};   // of the run
 };
 
-/// What `run` takes on the first device, in parts; what it computes, as often as `repeats` says. Throws
-/// what it throws, and Error with CUDA's words.
+/// The times of `run` on the first device; computing is repeated as `repeats` says. Throws what it throws,
+/// and Error with CUDA's words.
 RunTimes measure(const Repeats& repeats, const std::function<void()>& run);
 
-/// What is in these times.
+/// What these times include.
 std::string what_is_timed();
 
-/// What the first device does at most, by the best of a few tries: copies in its memory, and multiply-adds in
+/// The limits of the first device, the best of a few runs: copies in its memory, and multiply-adds in
 /// registers. Throws Error with CUDA's words.
 Roof roof(Precision precision);
 

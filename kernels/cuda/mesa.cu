@@ -1,11 +1,11 @@
-// MesaNet, written to be read (spec 3.13): every query is answered through a system of its own,
-// M_i x_i = q_i with M_i = g_i Hkk + sum_{j<=i} W_ij k_j k_j^T + ridge.
+// MesaNet, written to be read (spec 3.13): every query has a system of its own, M_i x_i = q_i with
+// M_i = g_i Hkk + sum_{j<=i} W_ij k_j k_j^T + ridge.
 //
-// The states H know nothing of the solutions: those before all chunks are made first, an element a thread.
-// Then the queries wait for nobody. In the chunkwise form a block takes some queries of one chunk and lets
-// conjugate gradients bring all of them down, never forming an M_i; a query that does not come down is solved
+// The states H do not depend on the solutions: those before all chunks are computed first, an element a
+// thread. Then all queries are independent. In the chunkwise form a block takes some queries of one chunk and
+// runs conjugate gradients on all of them, never forming an M_i; a query that does not converge is solved
 // directly by the whole block. The other forms form every M_i and solve it directly, a block each; the
-// recurrent one token by token, a block for each head. Such a system lies in shared memory, where it fits.
+// recurrent one token by token, a block for each head. Such a system lies in shared memory if it fits.
 
 #include "kernels/cuda/block.cuh"
 #include "kernels/cuda/engine.h"
@@ -28,8 +28,8 @@ struct SolveRooms {
   std::int64_t* order = nullptr;  // [blocks, K]
 };
 
-/// Chunks of all heads, and what each makes: a head has C chunks of L tokens. Tokens that neither fade nor
-/// write nor ask may fill the last one. N = H C chunks.
+/// Chunks of all heads, and their tables: a head has C chunks of L tokens. The last one may be padded with
+/// tokens that neither decay nor write nor query. N = H C chunks.
 template <class Scalar>
 struct MesaChunks {
   std::int64_t heads = 0;   // H
@@ -52,12 +52,12 @@ struct MesaChunks {
   Scalar* O = nullptr;            // [N, L, V]
 
   // Of conjugate gradients.
-  Scalar* R = nullptr;               // [N, L, K], what is left
+  Scalar* R = nullptr;               // [N, L, K], the residuals
   Scalar* P = nullptr;               // [N, L, K], the directions
   Scalar* MP = nullptr;              // [N, L, K]
   Scalar* preconditioner = nullptr;  // [N, L, K]
 
-  // What a trace asks besides; null: nobody asks.
+  // Only for a trace; null: not needed.
   Scalar* G = nullptr;       // [N, L, L]
   Scalar* Q_back = nullptr;  // [N, L, K]
   Scalar* inter = nullptr;   // [N, L, V]
@@ -200,7 +200,7 @@ __device__ SolveRoom<Scalar> room_of(const SolveRooms<Scalar>& rooms, std::int64
   return {rooms.M + block * K * K, K, rooms.order + block * K};
 }
 
-/// Columns are read too: an odd stride keeps their numbers in different banks.
+/// Columns are read too: an odd stride puts their numbers in different banks.
 __host__ __device__ std::int64_t shared_stride(std::int64_t K) { return K | 1; }
 
 /// The room of this block in shared memory.
@@ -211,14 +211,14 @@ __device__ SolveRoom<Scalar> shared_room(std::int64_t K) {
   return {reinterpret_cast<Scalar*>(order + K), shared_stride(K), order};
 }
 
-/// Bytes of it; 0: no block has so many.
+/// Bytes of it; 0: more than a block can have.
 template <class Scalar>
 std::size_t bytes_of_shared_room(std::int64_t K) {
   return shared_bytes_or_none(Index{sizeof(std::int64_t)} * K + Index{sizeof(Scalar)} * K * shared_stride(K));
 }
 
-/// Conjugate gradients on some queries of one chunk at once. Queries have size 1 on the way, so that no
-/// square overflows or vanishes.
+/// Conjugate gradients on some queries of one chunk at once. Queries are scaled to size 1, so that no square
+/// overflows or underflows.
 template <class Scalar>
 class ConjugateGradients {
  public:
@@ -247,7 +247,7 @@ class ConjugateGradients {
     }
   }
 
-  /// Solves those that have not come down directly, and gives all their sizes back.
+  /// Solves those that have not converged directly, and undoes the scaling of all.
   __device__ void finish(const SolveRoom<Scalar>& room) const {
     for (std::int64_t i = 0; i < count; ++i) {
       if (numbers.state[i] == done) continue;
@@ -581,7 +581,7 @@ class FamilyRun<MesaRows, Scalar> : public AnyFamily {
     });
   }
 
-  /// Chunkwise: all chunks at once, and what they answer.
+  /// Chunkwise: all chunks at once, and their outputs.
   void solve_chunks() {
     constexpr Index most_blocks = 1024;  // more than a device holds at the same time
     const Index wanted = chunks_.heads * chunks_.chunks * blocks_for(chunks_.L, queries_of_block);
@@ -596,7 +596,7 @@ class FamilyRun<MesaRows, Scalar> : public AnyFamily {
     });
   }
 
-  /// Parallel: some tokens of all heads at once, and what they answer.
+  /// Parallel: some tokens of all heads at once, and their outputs.
   void solve_tokens() {
     const Index K = chunks_.K;
     const Index at_once = fitting(sizeof(Scalar) * static_cast<double>(chunks_.heads * K * K), chunks_.L);
@@ -642,7 +642,7 @@ class FamilyRun<MesaRows, Scalar> : public AnyFamily {
     device_.record("Hkv" + when, H.rightCols(H.cols() - H.rows()));
   }
 
-  /// Downloads the states, and returns what the tokens of every head answer.
+  /// Downloads the states, and returns the outputs of every head.
   std::vector<Matrix<Scalar>> finish() {
     const auto states = device_.states();
     record_state(device_.before(), states.front().front());

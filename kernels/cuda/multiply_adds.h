@@ -3,7 +3,7 @@
 namespace palimpsest::cuda {
 
 /// Starts a kernel that does nothing but independent multiply-adds, on all of the first device; returns how
-/// many FLOPs that are, two for each. `seen` is where a number would go that never comes out.
+/// many FLOPs that are, two for each. `seen` is an address for a number that is never written.
 template <class Scalar>
 double multiply_adds(double* seen);
 

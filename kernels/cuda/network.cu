@@ -1,8 +1,8 @@
 // Memories that are networks, written to be read (spec 3.10, 3.12).
 //
-// A piece needs the weights that the piece before it left: a block takes one head from its first token to its
-// last. Its threads share every matrix of a piece, an element each, and wait for each other after it. The
-// matrices lie in device memory, where a trace finds them after a piece.
+// A piece needs the weights after the piece before it: a block takes one head from its first token to its
+// last. Its threads share every matrix of a piece, an element each, and synchronise after it. The matrices
+// lie in device memory, where a trace reads them after a piece.
 
 #include "core/numbers/gelu_constants.h"
 #include "kernels/cuda/block.cuh"
@@ -29,11 +29,11 @@ struct NetworkLayer {
   Scalar* bias_sum = nullptr;     // [H, E]
   Scalar* own_weights = nullptr;  // [H, D, E], of the last token
   Scalar* own_bias = nullptr;     // [H, E]
-  Scalar* Z = nullptr;            // [H, L, E], its answers to the keys
+  Scalar* Z = nullptr;            // [H, L, E], its outputs for the keys
   Scalar* G = nullptr;            // [H, L, E], the gradient there
   Scalar* step = nullptr;         // [H, L, E], eta G
-  Scalar* P = nullptr;            // [H, L, L], who reads whom; null: primal
-  Scalar* Z_q = nullptr;          // [H, L, E], its answers to the queries
+  Scalar* P = nullptr;            // [H, L, L], query-key scores; null: primal
+  Scalar* Z_q = nullptr;          // [H, L, E], its outputs for the queries
   Scalar* hidden = nullptr;       // [H, L, E], gelu(Z), of every layer but the last
   Scalar* X = nullptr;            // [H, L, E], gelu(Z_q), likewise
 };
@@ -181,7 +181,7 @@ struct NetworkPiece {
     });
   }
 
-  /// What the network with the token's own weights answers.
+  /// The output of the network with the token's own weights.
   __device__ void answer_with_own_weights() const {
     for (int l = 0; l < networks.layers; ++l) {
       const auto& layer = networks.layer[l];
@@ -191,7 +191,7 @@ struct NetworkPiece {
     write_outputs();
   }
 
-  /// The same answers without anyone's own weights: what token j adds for token i is P_ij times its gradient.
+  /// The same outputs without weights per token: token j changes that of token i by P_ij times its gradient.
   __device__ void answer_by_similarity() const {
     for (int l = 0; l < networks.layers; ++l) {
       const std::int64_t D = networks.layer[l].inputs;
@@ -259,7 +259,7 @@ struct NetworkPiece {
     return all ? all + head * networks.L * networks.layer[l].outputs : nullptr;
   }
 
-  /// What layer l is given of the keys and of the queries: [count, D].
+  /// The inputs of layer l for the keys and for the queries: [count, D].
   __device__ const Scalar* inputs(int l) const {
     return l == 0 ? keys : rows(l - 1, networks.layer[l - 1].hidden);
   }

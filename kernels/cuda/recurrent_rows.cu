@@ -1,7 +1,7 @@
 // The recurrent form of every row program, written to be read (spec 2.2).
 //
-// How blocks share the columns of S, which need nothing of each other (spec 1.4), is said in docs/kernels.md.
-// The fast sibling for one decay per token is recurrent_scalar_decay.cu.
+// For how blocks share the columns of S, which are independent (spec 1.4), see docs/kernels.md. The fast
+// variant for one decay per token is recurrent_scalar_decay.cu.
 
 #include <cuda_pipeline_primitives.h>
 

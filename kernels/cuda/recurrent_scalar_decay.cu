@@ -16,7 +16,7 @@
 //   the same for all columns. It is two stages ahead: while one is worked on, the next has arrived and gets
 //   its k . q, and the one after that is on its way.
 //
-// Rows of S beyond K are zero and meet zeros, so sizes need not be round.
+// Rows of S beyond K are zero and are multiplied by zeros, so K need not be a multiple of anything.
 
 #include <cuda_pipeline_primitives.h>
 
@@ -55,7 +55,7 @@ struct alignas(16) Token {
   Scalar k_dot_q;
 };
 
-/// Tokens that come and go together.
+/// Tokens that are loaded together.
 template <class Scalar, class Shape>
 struct Stage {
   static constexpr int fitting = shared_bytes / (stage_count * sizeof(Token<Scalar, Shape>));

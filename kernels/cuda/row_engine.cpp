@@ -42,7 +42,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
         most_tensor_core_channels, program.k.cols());
   }
 
-  /// That of the tables of one chunk.
+  /// The bytes of the tables of one chunk.
   static double bytes(const EngineRequest& request, const Rows& head, const Carried<Scalar>&) {
     const Structure& structure = head.structure;
     const auto n = static_cast<double>(rows_of_chunk(request, head));
@@ -233,7 +233,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
                                   device_.tapped("S_written", programs_.parts * programs_.K, programs_.V)};
     if (is_second_pass) {
       chunks.U = device_.keep("", DeviceMatrices<Scalar>(program_.v)).data();
-      chunks.S_in = programs_.state;  // nobody changes it
+      chunks.S_in = programs_.state;  // read only
       chunks.read(programs_, tap);
     } else {
       chunks.chain(programs_, !writes_alone, tap);
@@ -291,7 +291,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
     if (reads_early) device_.record("G_before", one_row_earlier<Scalar>(G, 0));
   }
 
-  /// What is left of each write for every pair: [readers, L].
+  /// The weight of each write for each reader: [readers, L].
   Matrix<Scalar> weights(const Chunks<Scalar>& chunks, const ReaderTimes& readers,
                          const DeviceRows<const Scalar>& sight, bool are_reads) const {
     DeviceMatrices<Scalar> W(1, are_reads ? chunks.reads : chunks.L, chunks.L);

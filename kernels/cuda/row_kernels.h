@@ -28,8 +28,8 @@ struct RowPrograms {
   DeviceRows<Scalar> o = {};            // [H, R, V]
   Scalar* state = nullptr;              // [H, p K, V], the initial one and then the final one
 
-  // What the plain kernels know (recurrent_rows.cu, chunk_rows.cu); of it those on tensor cores (hopper/,
-  // tensor_float/) read reads_first, decays_by_channel and gates_are_logs too.
+  // For the plain kernels (recurrent_rows.cu, chunk_rows.cu); those on tensor cores (hopper/, tensor_float/)
+  // read only reads_first, decays_by_channel and gates_are_logs of these.
   std::int64_t R = 0;                         // reads; 0 where the program reads the final state
   std::int64_t rows_per_read = 1;             // rows of the state of one token
   bool reads_first = false;                   // o_t = S_{t-1}^T q_t, before the first row of its token
@@ -52,7 +52,7 @@ struct RowPrograms {
 };
 
 /// Some queries of all heads and some of the keys in their cache, in device memory: core/engines/softmax.h.
-/// What the scores have added to them is a bias, or follows from the gates between key and query; or nothing.
+/// Scores get an added bias, or the decay from the gates between key and query, or neither.
 template <class Scalar>
 struct Attention {
   std::int64_t heads = 1;
@@ -62,14 +62,14 @@ struct Attention {
   std::int64_t V = 0;
   std::int64_t first_query = 0;             // number of query row 0
   std::int64_t first_key = 0;               // number of key row 0
-  DeviceRows<const Scalar> q = {};          // [L, H, K], scaled
-  DeviceRows<const Scalar> k = {};          // [M, H, K]
-  DeviceRows<const Scalar> v = {};          // [M, H, V]
+  DeviceRows<const Scalar> q = {};          // [H, L, K], scaled
+  DeviceRows<const Scalar> k = {};          // [H, M, K]
+  DeviceRows<const Scalar> v = {};          // [H, M, V]
   const Scalar* bias = nullptr;             // [L, M], of a single head
-  DeviceRows<const Scalar> log_gates = {};  // [p + T, H, 1], of all keys from number 0 on
+  DeviceRows<const Scalar> log_gates = {};  // [H, p + T, 1], of all keys from number 0 on
 };
 
-/// What the last row of the one head makes on its way, for a trace; null: nobody asks.
+/// What the last row of the one head computes, for a trace; null: not needed.
 template <class Scalar>
 struct RecurrentTap {
   Scalar* S_before = nullptr;      // [p K, V]
@@ -92,7 +92,7 @@ inline constexpr std::int64_t recurrent_scalar_decay_largest_K = 896;
 template <class Scalar>
 void recurrent_scalar_decay(const RowPrograms<Scalar>& programs);
 
-/// What a trace of one chunk of one head asks for besides; null: nobody asks.
+/// Further results of one chunk of one head, only for a trace; null: not needed.
 template <class Scalar>
 struct ChunkTap {
   Scalar* R = nullptr;          // [L, V]
@@ -132,9 +132,8 @@ struct Chunks {
   /// (four numbers each).
   void make_tables(const RowPrograms<Scalar>& programs) const;
 
-  /// What is left of each write when somebody reads, one number for each pair: [L, L] of the rows' own
-  /// readers, [reads, L] of those who read (`are_reads`). Of one decay per row, or of a state in parts, seen
-  /// with `sight`.
+  /// The weight of each write for each reader: [L, L] for the erases of the rows, [reads, L] for the reads
+  /// (`are_reads`). For one decay per row, or for a state in parts, seen with `sight`.
   void make_weights(const RowPrograms<Scalar>& programs, const ReaderTimes& readers,
                     const DeviceRows<const Scalar>& sight, bool are_reads, Scalar* weights) const;
 

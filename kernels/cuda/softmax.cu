@@ -5,9 +5,9 @@
 // Chunkwise and parallel: a table of scores of all heads and queries with some keys or with all of them; a
 // warp turns a row of it into weights; then a product with the values.
 //
-// Gates fade every key before them (FoX). Their logarithms are added up from the query backwards, so that a
-// gate of 0 (-inf) is right: both forms go from the last key to the first, and what has been added up waits
-// in `decays` for the next tile.
+// Gates decay every key before them (FoX). Their logarithms are added up from the query backwards, so that a
+// gate of 0 (-inf) is right: both forms go from the last key to the first, and `decays` keeps the sums for
+// the next tile.
 
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/grid.cuh"
@@ -36,7 +36,7 @@ struct PartialSoftmax {
   Scalar* decays = nullptr;  // [H, stride] gates met so far, added up; with log_gates
 };
 
-/// What a trace of one query asks for besides; null: nobody asks.
+/// Further results of one query, only for a trace; null: not needed.
 template <class Scalar>
 struct StreamTap {
   Scalar* x = nullptr;  // [M]
@@ -51,7 +51,7 @@ __device__ Scalar minus_infinity() {
   return Scalar(-INFINITY);
 }
 
-/// exp(x - m), where a key that is not seen (-inf) weighs nothing whatever m is.
+/// exp(x - m), where a masked key (-inf) has weight 0 whatever m is.
 template <class Scalar>
 __device__ Scalar weight(Scalar x, Scalar m) {
   return x == minus_infinity<Scalar>() ? Scalar(0) : exp(x - m);
@@ -88,7 +88,7 @@ __global__ void stream_keys(const Attention<Scalar> attention, const DeviceRows<
   Scalar y[columns_per_lane] = {};
   Scalar decay = 0;
   for (std::int64_t j = keys_seen(attention, i) - 1; j >= 0; --j) {
-    // d_j = d_{j+1} + log f_{j+1}; what has been forgotten altogether hides all before it
+    // d_j = d_{j+1} + log f_{j+1}; a gate of 0 removes all keys before it
     const std::int64_t key = attention.first_key + j;
     if (attention.log_gates.data && key < number) decay += *attention.log_gates.row(head, key + 1);
     if (decay == minus_infinity<Scalar>()) break;
@@ -487,7 +487,7 @@ class FamilyRun<CachedQueries, Scalar> : public AnyFamily {
     launch(weigh_values<Scalar>, tiles_of<Scalar>(of.queries, of.V, of.heads), of, W, fade, fade_stride, Y);
   }
 
-  /// Y / l: o [L, H, V]; it may be Y.
+  /// Y / l: o [H, L, V]; it may be Y.
   static void divide(const Attention<Scalar>& of, const PartialSoftmax<Scalar>& state,
                      const DeviceRows<Scalar>& o) {
     launch(divide_rows<Scalar>, threads_of(of.heads * of.queries * of.V), of, state, o);

@@ -42,8 +42,8 @@ decltype(&cuTensorMapEncodeTiled) encoder() {
   return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
 }
 
-/// How bulk copies of 64 x 64 tiles find their way in an array [H, T, columns] of two-byte numbers: along
-/// (column, token, head). Rows begin at multiples of 16 bytes. Throws Error where the driver cannot say it.
+/// The map for bulk copies of 64 x 64 tiles of an array [H, T, columns] of two-byte numbers: axes (column,
+/// token, head). Rows begin at multiples of 16 bytes. Throws Error where the driver cannot make it.
 CUtensorMap tensor_map(const void* data, const Extent& of) {
   static const auto encode = encoder();
   const auto size = [](std::int64_t count) {
@@ -104,8 +104,8 @@ class TileRows {
   DeviceArray<__nv_bfloat16> numbers_;
 };
 
-/// Row programs of all heads in chunks of 64 tokens, in bf16: two-byte copies of q, k and v, and what is made
-/// of them before the chain goes through them. `programs` must outlive this.
+/// Row programs of all heads in chunks of 64 tokens, in bf16: two-byte copies of q, k and v, and the tables
+/// that are made of them before the chain. `programs` must outlive this.
 class ChunksInBf16 {
  public:
   explicit ChunksInBf16(const RowPrograms<float>& programs)
@@ -167,7 +167,7 @@ class ChunksInBf16 {
     chunks_.g = rows_of<float>(g_.data(), extent(columns));
   }
 
-  /// Where every key channel decays for itself, the chain takes what has its decays in it.
+  /// With a decay per key channel, the chain takes factors that include the decays.
   void make_room_for_decays() {
     const auto make_rows = [&](TileRows& rows) {
       rows = TileRows(extent(most_keys));

@@ -14,7 +14,7 @@ bool has_hopper();
 /// Whether the first device has tensor cores that multiply tf32.
 bool has_tensor_float();
 
-/// Whether it has those that multiply numbers rounded so.
+/// Whether it has tensor cores for numbers with this rounding.
 bool has_tensor_cores(Rounding rounding);
 
 /// Calls what launches the kernels of a run, between its uploads and its downloads.

@@ -4,7 +4,7 @@
 
 namespace palimpsest {
 
-/// Which numbers of a factor lie side by side, so that neighbouring threads read neighbours.
+/// Which numbers of a factor are contiguous, so that neighbouring threads read neighbouring numbers.
 enum class Neighbours { along_the_sum, across_the_sum };
 
 /// A tile of a matrix product, D_mn = sum_j left(m, j) right(j, n), which a block of tile_threads makes
@@ -31,8 +31,7 @@ class Tile {
     Scalar right[side][columns + 1];
   };
 
-  /// Of which `rows_here` by `columns_here` elements are there, one at least: factors are asked for no
-  /// others.
+  /// `rows_here` by `columns_here` elements exist, at least one: no others are read from the factors.
   __device__ Tile(Room& room, std::int64_t rows_here, std::int64_t columns_here)
       : room_(room),
         rows_(static_cast<int>(min(rows_here, std::int64_t{height}))),

@@ -190,7 +190,7 @@ TEST_CASE("the story of Verify injects a fault that changes the form by one clic
   for (const Form form : {Form::recurrent, Form::chunkwise}) {
     shown.session.choose([form](Choice& choice) { choice.form = form; });
     shown.draw_in("verify");
-    CHECK_THAT(words_at("verify/where/headline"), says("All 4 forms compute the same: in f64"));
+    CHECK_THAT(words_at("verify/where/headline"), says("All 4 forms give the same result: in f64"));
     for (std::size_t i = 0; i < faults().size() && shown.session.state().verify.fault.id.empty(); ++i) {
       shown.click(parts().find("verify/where/inject")->where);  // off until a fault is known to change it
       shown.draw();

@@ -137,7 +137,7 @@ Term explain_solve(CallCell& cell) {
   return right_side - sum(over(cell, row, 'j', each), fmt::format("Σ_{{j<{}}}", row));
 }
 
-// Rows whose channels fade from token to token: the solve and the read of value-side decay (spec 2.5).
+// Rows whose channels decay from token to token: the solve and the read of value-side decay (spec 2.5).
 
 /// What is left of row j of `rows` when row i comes: mu_{j+1:i} o row j.
 RowVector<double> left_of(const Matrix<double>& rows, const Matrix<double>& mu, Index j, Index i) {
@@ -155,8 +155,8 @@ Matrix<double> solve_fading(Arguments a) {
   return U;
 }
 
-/// O_i = sum_{j<=l} P_ij (mu_{j+1:l} o U_j), l the last row that is written and faded when row i reads: i, or
-/// `rows_early` rows before it.
+/// O_i = sum_{j<=l} P_ij (mu_{j+1:l} o U_j), l the last row that is written and decayed when row i reads: i,
+/// or `rows_early` rows before it.
 template <Index rows_early>
 Matrix<double> read_fading(Arguments a) {
   Matrix<double> O = Matrix<double>::Zero(a[1].rows(), a[1].cols());
@@ -206,19 +206,19 @@ Term explain_read_fading(CallCell& cell) {
                    [&](const auto& of, const Subscript& j) { return of.at(1, j, cell.column()); });
 }
 
-// A state in parts that mix at every row (momentum; weights of a batch beside what it has gathered), spec 1.1
-// eq. U'.
+// A state in parts that mix at every row (momentum; the weights of a batch and its gathered gradients), spec
+// 1.1 eq. U'.
 
 /// T_row: [p, p] from row `row` of the table of transitions.
 Matrix<double> transition(const Matrix<double>& table, Index row, Index p) {
   return Eigen::Map<const Matrix<double>>(table.row(row).data(), p, p);
 }
 
-/// A time as the table of times holds it; what lies outside the rows at hand is brought back.
+/// A time from the table of times, clamped to [0, rows].
 Index time(double value, Index rows) { return std::clamp<Index>(static_cast<Index>(value), 0, rows); }
 
-/// Transitions times a part, for one reader after the other, which read later and later as a rule: what the
-/// last one saw is carried on.
+/// Transitions times a part, for one reader after the other. Readers usually come in order of time, so the
+/// product of the previous one is continued.
 class CarriedPart {
  public:
   /// `start` before the row `first`.

@@ -1,5 +1,5 @@
 // Arithmetic element by element and row by row, with softmax, whole and in pieces: running maxima, sums and
-// rescaled exponentials. An entry of -inf weighs nothing.
+// rescaled exponentials. An entry of -inf has weight 0.
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ Term explain_sum_of_rows(CallCell& cell) {
   return sum(over(cell, count, 'j', [&](const auto& of, const Subscript& j) { return of.at(0, j, column); }));
 }
 
-/// exp(x - m), where nothing (x = -inf) weighs nothing even if m is -inf too.
+/// exp(x - m); 0 for x = -inf even if m is -inf too.
 double exp_below(double x, double m) { return x == -infinity ? 0 : std::exp(x - m); }
 
 Term exp_below(const Term& x, const Term& m) {

@@ -15,7 +15,7 @@ namespace {
 
 // Solves with Gram matrices plus a ridge: symmetric, positive definite.
 
-/// M^{-1} X; nothing where there is nothing to solve, which Eigen's solver does not expect.
+/// M^{-1} X; an empty X is returned as it is, because Eigen's solver does not accept it.
 Matrix<double> solved(const Matrix<double>& M, const Matrix<double>& X) {
   if (X.size() == 0) return X;
   return M.ldlt().solve(X);
@@ -85,8 +85,7 @@ Term explain_solve_grams(CallCell& cell) {
                              [&](const Subscript& j) { return cell.own(i, j); });
 }
 
-// Recursive least squares (spec 3.13): the inverse P of what the keys have shown, and the gains of the
-// writes.
+// Recursive least squares (spec 3.13): P, the inverse of the decayed Gram matrix of the keys, and the gains.
 
 Matrix<double> inverse(const Matrix<double>& M) { return M.size() == 0 ? M : Matrix<double>(M.inverse()); }
 

@@ -1,6 +1,6 @@
 // Functions of vectors, each defined once and offered for a token's column and for rows of tokens: feature
-// maps (spec 3.3), the constant 1 beside the values with the division by what it collects, layer norm and its
-// gradient in pieces (spec 3.10).
+// maps (spec 3.3), the constant 1 beside the values and the division by its sum, layer norm and its gradient
+// in pieces (spec 3.10).
 
 #include <cmath>
 
@@ -60,7 +60,7 @@ struct VectorFunction {
   Pattern pattern;
   std::function<Column(const VectorNumbers&)> evaluate;
   std::function<Term(const VectorCell&)> explain;
-  std::function<Index(Index size)> count = {};  // how long the value is, where no signature says it
+  std::function<Index(Index size)> count = {};  // the size of the value, where no signature says it
 };
 
 Function offered(const VectorFunction& one, bool rows) {

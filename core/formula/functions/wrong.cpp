@@ -1,5 +1,5 @@
-// What goes wrong, written down: no form computes with these. Faulty equations do, and fragile forms, whose
-// formulas are right on paper and fail in numbers (spec 2.6): core/proof/faults.h.
+// Functions of wrong formulas, which no form computes with: for injected faults, and for fragile forms, which
+// are right in exact arithmetic but fail numerically (spec 2.6): core/proof/faults.h.
 
 #include <cmath>
 

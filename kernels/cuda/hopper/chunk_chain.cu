@@ -1,16 +1,16 @@
 // Chunk after chunk of linear attention on tensor cores, with one decay per token, one per channel, or none,
 // with erase or without. A chunk is 64 tokens; with S the state before it, [K, V]:
 //
-//   R = V - e^G o K S                what is missing, with erase (spec 1.3)
+//   R = V - e^G o K S                target minus prediction, with erase (spec 1.3)
 //   U = T R                          T = (I + diag(beta) L)^-1 diag(beta), L_ij = e^{G_i - G_j} k_i . k_j
 //   U = V                            without erase
 //   O = e^G o Q S + P U              P_ij = e^{G_i - G_j} q_i . k_j for j <= i
 //   S = e^{G_64} S + K^T (e^{G_64 - G} o U)
 //
-// How the warpgroups of a block share that is said in docs/kernels.md. Right factors, Q^T, K^T, T^T, P^T and
+// For how the warpgroups of a block share this see docs/kernels.md. Right factors, Q^T, K^T, T^T, P^T and
 // K, are tiles as bulk copies lay them, read along their rows or along their columns.
 //
-// R, T, P and U are f16 with erase: of two bytes that errs least, and they pass through the most roundings.
+// R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
@@ -297,7 +297,7 @@ class Main {
     else
       await_products(O);
 
-    // what the decays leave of S and of what it answers
+    // the decays of S and of what is read from it
     if constexpr (decays == Decays::by_token) {
       const float total = factors.erase[L - 1];
 #pragma unroll

@@ -21,8 +21,8 @@
 //
 // First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
 // warp takes a block of rows and multiplies 16 x 16 blocks; at last the tiles get what is missing from A_I
-// back to the chunk's beginning, or on to its end. Loops are kept short: a block runs through this code only
-// once, and instructions have to come from somewhere too.
+// back to the chunk's beginning, or on to its end. Loops are kept short: a block runs this code only once, so
+// the instructions must be loaded too.
 
 #include "kernels/cuda/hopper/tiles.h"
 #include "kernels/cuda/hopper/unit_lower.cuh"
@@ -402,8 +402,8 @@ struct FactorsRoom {
   Barrier copied;
 };
 
-/// M_ij = beta_i e^{G_i - G_j} k_i . k_j, j < i, on tensor cores, and T = (I + M)^-1 diag(beta): what a chunk
-/// needs where a token has one decay or none.
+/// M_ij = beta_i e^{G_i - G_j} k_i . k_j, j < i, on tensor cores, and T = (I + M)^-1 diag(beta): the factors
+/// of a chunk with one decay per token or none.
 __global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_constant__ TokenChunks of) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<FactorsRoom*>(memory);

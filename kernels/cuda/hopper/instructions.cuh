@@ -13,7 +13,7 @@
 //
 // A tile is 64 rows of 64 numbers of two bytes: 8 KiB that begin at a multiple of 1 KiB. A row takes 128
 // bytes, and its 16-byte pieces are exchanged: piece p of row r lies where piece p ^ (r % 8) would (the
-// 128-byte swizzle), so that neither rows nor columns of a tile meet in one bank.
+// 128-byte swizzle), so that neither rows nor columns of a tile conflict in one bank.
 
 namespace palimpsest::hopper {
 
@@ -39,7 +39,7 @@ __device__ inline std::uint32_t place_in_tile(int row, int column) {
   return static_cast<std::uint32_t>(row * 128 + ((column * 2) ^ (row % 8 * 16)));
 }
 
-/// A barrier in shared memory whose phases end when so many threads have arrived and all announced bytes too.
+/// A barrier in shared memory; a phase ends when all threads and all announced bytes have arrived.
 class Barrier {
  public:
   __device__ void initialize(int arrivals) {
@@ -50,7 +50,7 @@ class Barrier {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&word_)) : "memory");
   }
 
-  /// Arrives, and announces so many bytes of bulk copies.
+  /// Arrives, and announces `bytes` bytes of bulk copies.
   __device__ void arrive_expecting(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&word_)),
                  "r"(bytes)

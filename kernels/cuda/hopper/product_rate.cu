@@ -1,6 +1,6 @@
-// wgmma of a warpgroup after the other, left factors in registers, right ones in shared memory, as kernels
-// use them. The numbers are spread over their range: a chip computes zeros faster than it may compute
-// anything else.
+// One wgmma of a warpgroup after the other, left factors in registers, right ones in shared memory, as
+// kernels use them. The numbers are spread over their range, because zeros are computed faster than other
+// numbers.
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(threads) multiply_often(double* seen) {
   float total = 0;
 #pragma unroll
   for (const float sum : sums.at) total += sum;
-  if (total == 0.123F) *seen = total;  // hardly ever; so that nothing is left out as unused
+  if (total == 0.123F) *seen = total;  // hardly ever true; keeps the compiler from removing the work
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Causal softmax attention on tensor cores, tile by tile. For 128 keys after the other, with m and l the
-// maximum and the sum of every query so far:
+// Causal softmax attention on tensor cores, tile by tile. For every 128 keys, with m and l the maximum and
+// the sum of every query so far:
 //
 //   Z = Q K^T,  m' = max(m, max_j Z_ij),  p_ij = e^{Z_ij - m'_i}
 //   l = e^{m - m'} l + sum_j p_ij,        O = e^{m - m'} o O + p V;  in the end O / l
 //
-// How the warpgroups of a block share that is said in docs/kernels.md.
+// For how the warpgroups of a block share this see docs/kernels.md.
 
 #include <cmath>
 

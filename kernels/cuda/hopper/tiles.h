@@ -30,7 +30,7 @@ void unpack(const __nv_bfloat16* from, const Extent& extent, const DeviceRows<fl
 void pack_gates(const DeviceRows<const float>& gates, bool are_logs, const Extent& extent,
                 std::int64_t columns_of_copy, float* to);
 
-/// Rows of all heads in chunks of 64 tokens, and what is made of them before the chain goes through them.
+/// Rows of all heads in chunks of 64 tokens, and the tables that are made of them before the chain.
 /// Arrays of two-byte numbers are maps (tensor_rows.cpp); K is at most 128, V whatever it is, and what a map
 /// lacks is 0. With erase four factors of products are f16: docs/kernels.md says what leaves its range.
 struct TokenChunks {
@@ -40,7 +40,7 @@ struct TokenChunks {
   std::int64_t V = 0;
   bool erases = false;             // u = v - S~^T k instead of v
   bool reads_first = false;        // o_t = S_{t-1}^T q_t: G_i of a read is that of the token before
-  bool decays_by_channel = false;  // every key channel decays for itself
+  bool decays_by_channel = false;  // every key channel has its own decay
 
   CUtensorMap q = {};                           // bf16 [H, T, K]
   CUtensorMap k = {};                           // bf16 [H, T, K]
@@ -58,11 +58,11 @@ struct TokenChunks {
   __half* factors = nullptr;      // [H, chunks 64, 64]
   CUtensorMap factor_tiles = {};  // the same
 
-  // Where channels decay for themselves: queries and keys with their decays in them.
+  // With a decay per channel: queries and keys multiplied by their decays.
   CUtensorMap q_read = {};   // bf16 [H, T, 128]: e^G q
   CUtensorMap k_read = {};   // likewise: e^G k; with erase
   CUtensorMap k_write = {};  // likewise: e^{G_64 - G} k, times beta without erase
-  CUtensorMap scores = {};   // [chunks 64, H, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
+  CUtensorMap scores = {};   // [H, chunks 64, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
                              // else bf16 and times beta_j
   float* totals = nullptr;   // [H, chunks, 128]: e^{G_64}
 };
@@ -70,7 +70,7 @@ struct TokenChunks {
 /// Makes the factors where a token has one decay or none. Compute capability 9.0 only, as what follows.
 void make_chunk_factors(const TokenChunks& of);
 
-/// Makes what the chain takes where channels decay for themselves, factors too.
+/// Makes the tables of the chain with a decay per channel, factors too.
 void multiply_decays_in(const TokenChunks& of);
 
 /// From chunk to chunk with the state in registers.
@@ -83,8 +83,8 @@ struct SoftmaxTiles {
   std::int64_t T = 0;     // queries
   std::int64_t keys = 0;  // at least T; the last query sees all of them, the one before it one less
   CUtensorMap q = {};     // bf16 [H, T, K], already scaled
-  CUtensorMap k = {};     // bf16 [keys, H, K]
-  CUtensorMap v = {};     // bf16 [keys, H, V]
+  CUtensorMap k = {};     // bf16 [H, keys, K]
+  CUtensorMap v = {};     // bf16 [H, keys, V]
   CUtensorMap o = {};     // bf16 [H, T, V]
 };
 

@@ -82,9 +82,9 @@ __device__ inline void put(UnitLower& of, int i, int j, float first, float secon
   }
 }
 
-/// Fills in the inverse; all 128 threads of a block call it after all pairs were put. The diagonal blocks by
-/// substitution in f32, a thread a column; then twice two triangles become one: never by doubling, which
-/// loses all digits where keys are alike.
+/// Computes the inverse; all 128 threads of a block call it after all pairs were put. The diagonal blocks by
+/// substitution in f32, a thread a column; then two triangles are merged, twice. Not by doubling, which loses
+/// all digits where keys are alike.
 __device__ inline void invert(UnitLower& of) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;

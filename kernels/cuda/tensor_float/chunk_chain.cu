@@ -5,10 +5,10 @@
 //   O = q_read S + P W
 //   S' = Diag(e^{G_last}) S + k_write^T W
 //
-// How the warps of a block share that is said in docs/kernels.md.
+// For how the warps of a block share this see docs/kernels.md.
 //
 // The tables take turns in shared memory: while warps compute with one, the next one arrives. A phase begins
-// with a barrier, after which nobody reads the table of the phase before any more; its place is filled again.
+// with a barrier, after which no warp reads the previous phase's table any more; its place is filled again.
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/tensor_float/chunks.h"
@@ -190,8 +190,7 @@ class Chain {
   }
 
   __device__ void load_state() {
-    // There always is a state; asked for one, the compiler takes up to 60 registers fewer in all that
-    // follows.
+    // There always is a state; with the test the compiler uses up to 60 registers fewer in all that follows.
     unrolled<channels / 8, 4>([&](int n, int e) {
       S_[n][e] = programs_.state && is_in_state(n, e) ? programs_.state[in_state(n, e)] : 0;
     });

@@ -33,7 +33,7 @@ void make_tables(const RowPrograms<float>& programs, const ChunkTables& tables);
 /// them.
 void chain(const RowPrograms<float>& programs, const ChunkTables& tables);
 
-/// Causal softmax attention of all heads without gates, K and V up to 128, in tf32 with sums in f32: o [L, H,
+/// Causal softmax attention of all heads without gates, K and V up to 128, in tf32 with sums in f32: o [H, L,
 /// V]. Key row 0 is number 0. Throws Error with CUDA's words.
 void softmax(const Attention<float>& attention, const DeviceRows<float>& o);
 

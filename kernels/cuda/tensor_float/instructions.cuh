@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// What the kernels of tensor_float ask of a multiprocessor of compute capability 8.0 and up.
+// The instructions that the kernels of tensor_float use, for compute capability 8.0 and up.
 
 namespace palimpsest::tensor_float {
 
