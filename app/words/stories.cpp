@@ -127,7 +127,7 @@ std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeig
   if (!most) return {{at + "the output reads no other token."}};
   return {{at + (most->share < little ? "no token dominates: " : "")},
           {label(most->token), true},
-          {fmt::format(" has the largest weight of all others, {}.", weight_words(most->share, true))}};
+          {fmt::format(" has the largest weight of the other tokens, {}.", weight_words(most->share, true))}};
 }
 
 std::string last_reads_words(const Computation& computed, const ReadWord& most) {
