@@ -350,8 +350,10 @@ Node explanation(Application& application, const AskedCell& asked, std::size_t m
     all.push_back(scene::paragraph(answer.origin + answer.words + "."));
   } else {
     if (!is_low)
-      all.push_back(
-          scene::text("= " + answer.explanation->formula, style::Text::number_small, scene::dim_ink));
+      all.push_back(Node{
+          scene::Formula{
+              .latex = "= " + answer.explanation->latex, .size = 15, .ink = scene::dim_ink, .fit = Fit::wrap}}
+                        .named("formula"));
     if (!is_low || answer.parts.empty())
       all.push_back(scene::text("= " + answer.explanation->numbers, style::Text::number_small));
   }

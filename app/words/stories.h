@@ -37,8 +37,8 @@ std::string others_in_words(const MemoryStory& story);
 /// "“lamp” is written: the error of its key falls from 2.03 to 0.244.": what a step did to its loss.
 std::string learn_headline(const LearningMoment& moment, const std::string& token);
 
-/// "At “a” (token 43), “lamp” has the largest weight of the other tokens, 43 %.": the other token with the largest
-/// weight.
+/// "At “a” (token 43), “lamp” has the largest weight of the other tokens, 43 %.": the other token with the
+/// largest weight.
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token);
 
 /// "At the last token, “a”, “lamp” has the largest weight: 43 %."

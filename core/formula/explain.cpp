@@ -16,6 +16,42 @@ std::string indices(Shape shape, const Subscript& row, const Subscript& column) 
   return fmt::format("[{},{}]", row.text(), column.text());
 }
 
+/// A name without a symbol, in LaTeX.
+std::string escaped(std::string_view name) {
+  std::string latex;
+  for (const char c : name) latex += c == '_' ? "\\_" : std::string(1, c);
+  return latex;
+}
+
+/// LaTeX of a formula in which signs between the names are Unicode and words are plain letters.
+std::string typeset(std::string_view formula) {
+  static constexpr std::pair<std::string_view, std::string_view> signs[] = {
+      {"·", R"(\,)"},     {"−", "-"},         {"Σ", R"(\sum )"}, {"√", R"(\surd )"}, {"π", R"(\pi )"},
+      {"⊙", R"(\odot )"}, {"‖", R"(\Vert )"}, {"²", "^2"},       {"…", R"(\ldots )"}};
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  std::string latex;
+  int depth = 0;  // in braces stand parts of symbols
+  while (!formula.empty()) {
+    const auto sign =
+        std::ranges::find_if(signs, [&](const auto& one) { return formula.starts_with(one.first); });
+    const bool is_command = formula.front() == '\\';
+    depth += formula.front() == '{' ? 1 : formula.front() == '}' ? -1 : 0;
+    std::size_t length = is_command ? 1 : 0;
+    while (length < formula.size() && is_letter(formula[length])) ++length;
+    if (sign != std::end(signs)) {
+      latex += sign->second;
+      length = sign->first.size();
+    } else if (!is_command && depth == 0 && length > 1) {  // "exp", "max", "mean"
+      latex += fmt::format(R"(\mathrm{{{}}})", formula.substr(0, length));
+    } else {
+      length = std::max<std::size_t>(length, 1);
+      latex += formula.substr(0, length);
+    }
+    formula.remove_prefix(length);
+  }
+  return latex;
+}
+
 bool is_inside(const Cells& inner, const Cells& outer) {
   return inner.tensor == outer.tensor && inner.first_row >= outer.first_row &&
          inner.first_column >= outer.first_column &&
@@ -75,9 +111,10 @@ class Explainer {
     return recorded.rows() == expected.rows && recorded.cols() == expected.columns ? &recorded : nullptr;
   }
 
+  /// LaTeX, as every name in a formula.
   std::string symbol_text(const std::string& name) const {
     const auto found = symbols_.find(name);
-    return found == symbols_.end() ? name : unicode(found->second.latex);
+    return found == symbols_.end() ? escaped(name) : found->second.latex;
   }
 
   Term symbol_of(const std::string& name, const Matrix<double>& recorded, const Subscript& row,
@@ -124,7 +161,8 @@ Explanation Explainer::explain(Index row, Index column) {
                             to_string(size)));
   }
   Term result = cell<Term>(*root_, row, column);
-  return {std::move(result.formula.text), std::move(result.numbers.text), result.value, std::move(sources_)};
+  return {unicode(result.formula.text), typeset(result.formula.text), std::move(result.numbers.text),
+          result.value, std::move(sources_)};
 }
 
 std::string Explainer::name(const Expression& expression) const {
@@ -135,15 +173,14 @@ std::string Explainer::name(const Expression& expression) const {
       return recorded_value(expression) ? symbol_text(expression.name()) : name(expression.arguments()[0]);
     case Expression::Kind::transpose:
     case Expression::Kind::diagonal:
-      return unicode(latex(expression, symbols_));
+      return latex(expression, symbols_);
     case Expression::Kind::function:
-      if (find_function(expression.name()).binds == Precedence::atom)
-        return unicode(latex(expression, symbols_));
+      if (find_function(expression.name()).binds == Precedence::atom) return latex(expression, symbols_);
       break;
     default:
       break;
   }
-  return fmt::format("({})", unicode(latex(expression, symbols_)));
+  return fmt::format("({})", latex(expression, symbols_));
 }
 
 void Explainer::note(Cells cells) {

@@ -182,6 +182,7 @@ struct Cells {
 /// array.
 struct Explanation {
   std::string formula;  // with indices: "sum_i S[i, 5] k[i]", in plain Unicode: "Σᵢ S̄[i,5]·k[i]"
+  std::string latex;    // the same, typeset
   std::string numbers;  // the same with numbers, the largest terms first when there are many, then "…"
   double value = 0;     // the value of the formula
   std::vector<Cells> sources;  // the cells that it reads

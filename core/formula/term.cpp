@@ -83,7 +83,7 @@ std::vector<double> values_of(const IndexedTerms& terms) {
 }
 
 std::string subscripted(std::string_view operation, char letter) {
-  return std::string(operation) + unicode(fmt::format("_{}", letter));
+  return fmt::format("{}_{}", operation, letter);
 }
 
 }  // namespace
