@@ -206,6 +206,7 @@ TEST_CASE("why: a sum shows its largest terms first") {
   const Record record = token_record();
   const Explanation e = why(transpose(tensor("S_decayed")) * tensor("k"), record, 2, 0);
   CHECK(e.formula == "Σᵢ S̄[i,2]·k[i]");
+  CHECK(e.latex == R"(\sum _i \bar S_t[i,2]\,k_t[i])");
   CHECK(e.numbers == "3.1·6 + 2.6·5 + 2.1·4 + 1.6·3 + …");
   CHECK(reads(e, {"S_decayed", 0, 2, 6, 1}));
   CHECK(reads(e, {"k", 0, 0, 6, 1}));
@@ -226,6 +227,7 @@ TEST_CASE("why: named parts are read from the record, unrecorded ones are writte
   CHECK(explain({"S_decayed", named("S_decayed", bar)}, symbols, record, 0, 0).formula == "α·Sₜ₋₁[0,0]");
   const Expression nested = tensor("v") - transpose(named("unrecorded", bar)) * tensor("k");
   CHECK(why(nested, record, 1, 0).formula == "v[1] − Σᵢ α·Sₜ₋₁[i,1]·k[i]");
+  CHECK(why(nested, record, 1, 0).latex == R"(v_t[1] - \sum _i \alpha_t\,S_{t-1}[i,1]\,k_t[i])");
   CHECK(why(tensor("beta") * nested, record, 1, 0).formula == "β·(v[1] − Σᵢ α·Sₜ₋₁[i,1]·k[i])");
   CHECK(why(transpose(tensor("S_before")) * tensor("k") + tensor("v"), record, 1, 0).formula ==
         "(Σᵢ Sₜ₋₁[i,1]·k[i]) + v[1]");
