@@ -1,6 +1,7 @@
 #include "app/session/first_place.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "app/session/paths.h"
 #include "app/session/typed_text.h"
@@ -64,33 +65,30 @@ double strongest_write(const Computation& computation) {
   return strongest;
 }
 
-/// Whether the write of a token has at least this part of the strongest one's norm; true if it is unknown.
-bool writes(const Computation& computation, Index token, double part) {
+/// Whether the write of a token is large enough to be seen beside the strongest; true if it is unknown.
+bool is_seen(const Computation& computation, Index token) {
   if (token >= std::ssize(computation.tokens)) return true;
   const std::optional<double>& written = entry(computation.tokens, token).written;
-  return !written || *written >= part * strongest_write(computation);
-}
-
-/// Whether an earlier token has the same label: the table of returned values, which has each label once, then
-/// shows little of the write.
-bool is_repeated(const DataSet& data, Index token) {
-  const auto end = data.labels.begin() + token;
-  return token < std::ssize(data.labels) && std::find(data.labels.begin(), end, *end) != end;
+  return !written || *written >= seen_write * strongest_write(computation);
 }
 
 /// The first strong write at which the memory already returns another value, or else the one whose value
 /// differs most from what it returns; nothing if it returns less than `noticed` at all of them.
 std::optional<Index> telling_write(const Computation& computation, const std::stop_token& stop) {
+  const std::vector<std::string>& labels = computation.data->labels;
+  const double strong = strong_write * strongest_write(computation);
+  std::set<std::string_view> labels_before;
   std::optional<Index> found;
   double most = 0;
   double walked = 0;
   const auto visit = [&](Index token, const NamedStates& memory) {
     for (const auto& [name, state] : memory) walked += static_cast<double>(state.size());
     if (token >= std::ssize(computation.tokens) || walked > most_walked) return false;
+    // The table of returned values has each label once: it shows little of a write of the same label again.
+    const bool repeats = token < std::ssize(labels) && !labels_before.insert(entry(labels, token)).second;
     const double written = entry(computation.tokens, token).written.value_or(0);
-    if (token == 0 || !(written > 0) || !writes(computation, token, strong_write)) return true;
+    if (token == 0 || !(written > 0) || written < strong) return true;
     const Returned returned = returned_for(computation, memory, token);
-    const bool repeats = is_repeated(*computation.data, token);
     const double differs = written * (1 - returned.cosine) * (repeats ? 0.5 : 1);
     if (returned.size > noticed && differs > most) {
       most = differs;
@@ -136,7 +134,7 @@ Place first_place(const Computation& computation, const std::stop_token& stop) {
     const std::vector<Index> facts = facts_of(data.read->typed);
     if (!facts.empty()) place.token = facts.back();
   } else if (const WordToSee* const word = best_word(first_look(data.id));
-             word && writes(computation, word->token, seen_write)) {
+             word && is_seen(computation, word->token)) {
     place.token = std::min(word->token, place.token);
   } else {
     place.token = telling_write(computation, stop).value_or(place.token);

@@ -139,6 +139,13 @@ CellTables answer_cells(const AnswerTable& table, double scale) {
   return cells;
 }
 
+std::vector<Index> asked_tokens(const AnswerTable& table) {
+  std::vector<Index> tokens;
+  for (const AskedWord& word : table.words) tokens.push_back(word.token);
+  std::ranges::sort(tokens);
+  return tokens;
+}
+
 AskedChoice asked_choice(const Session& session) {
   const std::vector<Index>& own = session.state().words;
   if (!own.empty()) return {{.pinned = own}, AskedBy::person};
@@ -177,10 +184,7 @@ void draw_answers(Application& application) {
         if (!has_answers(application)) return scene::column({});
         answer = ask_answers(application);
         if (answer.value) {
-          std::vector<Index> asked;
-          for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);
-          std::ranges::sort(asked);
-          name_words(std::move(asked));
+          name_words(asked_tokens(answer.value->table));
           return answers_node(*answer.value, answer.stale).named("answers");
         }
         if (answer.under_way) return scene::caption("Querying the memory …");

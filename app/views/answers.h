@@ -18,6 +18,9 @@ struct AskedChoice {
 
 AskedChoice asked_choice(const Session& session);
 
+/// The tokens that a table queries, ascending.
+std::vector<Index> asked_tokens(const AnswerTable& table);
+
 /// Whether the memory can be queried in the current step: in the recurrent form, if the rule has a memory.
 bool has_answers(const Application& application);
 

@@ -197,8 +197,12 @@ void add_frames(Plot& plot, const Square& square, const BandPlace* loupe) {
 BandPlace loupe_place(const Square& square) {
   const Index tokens = square.computed.sequence.tokens;
   const Index count = std::min(square.look.loupe, tokens);
+  const std::optional<Cell>& pointed = attend_sight().pointed;
+  const Index batch = inner_batch(square.computed.sequence.settings);
+  const bool is_masked = pointed && square.view().mask &&
+                         pointed->column / batch > pointed->row / batch;  // the loupe lies there
   const Cell at =
-      attend_sight().pointed.value_or(Cell{square.token(), column_read_most(square.row, square.token())});
+      pointed && !is_masked ? *pointed : Cell{square.token(), column_read_most(square.row, square.token())};
   return {.first_row = std::clamp<Index>(at.row - count / 2, 0, tokens - count),
           .rows = count,
           .first_column = std::clamp<Index>(at.column - count / 2, 0, tokens - count),
@@ -279,8 +283,7 @@ void look_around(Application& application, WeighedBy by, const PlotDone& done) {
   const Index tokens = session.computed()->sequence.tokens;
   if (done.at && (done.hovered || done.ends)) {
     const Cell at = {static_cast<Index>(done.at->y), static_cast<Index>(done.at->x)};
-    const bool is_masked = session.state().attention.mask && at.column > at.row;
-    if (!is_masked && at.row >= 0 && at.row < tokens && at.column >= 0 && at.column < tokens) {
+    if (at.row >= 0 && at.row < tokens && at.column >= 0 && at.column < tokens) {
       sight.pointed = at;
       sight.pointed_by = by;
     }

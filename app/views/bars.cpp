@@ -14,7 +14,7 @@ using scene::Button;
 // In design pixels.
 constexpr float narrow_bar = 1400;  // narrower bars have less text
 constexpr float story_bar = 760;    // narrower bars have a list of the levels
-constexpr float named_bar = 1200;   // narrower bars omit the program's name
+constexpr float named_bar = 1300;   // narrower bars omit the program's name
 constexpr float wide_bar = 1750;    // narrower bars cut long texts
 constexpr float list_width = 380;
 

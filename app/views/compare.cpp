@@ -296,10 +296,7 @@ ComparedSides compared(Application& application) {
   if (largest > 0) all.range = largest;
   for (const ComparedSide& side : all.sides) {
     if (!side.moment || side.moment->table.words.empty()) continue;
-    std::vector<Index> asked;
-    for (const AskedWord& word : side.moment->table.words) asked.push_back(word.token);
-    std::ranges::sort(asked);
-    name_words(std::move(asked));
+    name_words(asked_tokens(side.moment->table));
     break;
   }
   return all;

@@ -381,7 +381,7 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
   return scene::column(std::move(all), Gap::near);
 }
 
-/// Forms or costs: a link beside the title switches to the other.
+/// Forms or costs, on two tabs.
 Node either(Application& application, const ComparedRows& compared, Index token) {
   const bool costs = application.view.costs;
   const auto page = [&](const char* words, bool shows_costs, const char* meaning) {

@@ -73,7 +73,7 @@ std::optional<Index> made_after(const LearningMoment* moment, Index token) {
   return last == token ? std::nullopt : std::optional(last);
 }
 
-/// The pages as segments, and beside them the current token, with a link to `made_after`.
+/// The questions of the pages, and beside them the current token, with a link to `made_after`.
 Node questions_row(Application& application, const std::string& words, std::optional<Index> made_after) {
   Nodes all;
   for (const LearnPage page : all_of<LearnPage>) {

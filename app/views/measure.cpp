@@ -26,9 +26,9 @@ std::string cannot_say(const MeasuredNow& now, const Application& application) {
   return "No report has these curves: “measure” races them here, or choose others.";
 }
 
-/// The first clause of an answer, and the others, which are shown below it.
-std::pair<std::string, std::string> first_clause(const std::string& sentence) {
-  const std::size_t cut = sentence.find("; ");
+/// The clauses of an answer up to the "; " at `cut`, and the others, which are shown below; all if there is
+/// none.
+std::pair<std::string, std::string> split_at(const std::string& sentence, std::size_t cut) {
   if (cut == std::string::npos) return {sentence, {}};
   return {sentence.substr(0, cut) + ".", with_capital(sentence.substr(cut + 2)) + " "};
 }
@@ -47,8 +47,10 @@ Node headline(const std::string& sentence, const std::string& detail) {
   };
   add(sentence, detail, Fit::whole);
   for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
-       cut = sentence.rfind("; ", cut - 1))
-    add(sentence.substr(0, cut) + ".", with_capital(sentence.substr(cut + 2)) + " " + detail, Fit::whole);
+       cut = sentence.rfind("; ", cut - 1)) {
+    const auto [said, more] = split_at(sentence, cut);
+    add(said, more + detail, Fit::whole);
+  }
   add(sentence, detail, Fit::shorten);
   return scene::first_that_fits(std::move(wishes));
 }
@@ -80,7 +82,8 @@ std::string question(const MeasuredNow& now) {
 Node times_of_races(Application& application) {
   const MeasuredNow& now = measured(application);
   if (application.tells_story()) {
-    const auto [said, more] = first_clause(answer(now, application));
+    const std::string sentence = answer(now, application);
+    const auto [said, more] = split_at(sentence, sentence.find("; "));
     return story_page(application, {.headline = {{said}},
                                     .question = question(now),
                                     .about = more + detail(now),

@@ -113,19 +113,10 @@ Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<con
   Session& session = application.session;
   WordChoice words = asked_choice(session).words;
   words.most = most_columns;
-  if (like) {
-    words.pinned.clear();
-    for (const AskedWord& word : like->table.words) words.pinned.push_back(word.token);
-    std::ranges::sort(words.pinned);
-  }
+  if (like) words.pinned = asked_tokens(like->table);
   Known<MemoryStory> known =
       session.questions().ask(StoryAtToken{computed, session.token(), std::move(words)});
-  if (known.value) {
-    std::vector<Index> asked;
-    for (const AskedWord& word : known.value->table.words) asked.push_back(word.token);
-    std::ranges::sort(asked);
-    name_words(std::move(asked));
-  }
+  if (known.value) name_words(asked_tokens(known.value->table));
   return known;
 }
 

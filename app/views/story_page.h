@@ -20,11 +20,11 @@ struct StoryPage {
 };
 Node story_page(Application& application, StoryPage page);
 
+/// The story of a rule that has no such picture: the reason.
+Node story_without(Application& application, const std::string& reason);
+
 /// Tables of what memories return for every key, side by side; `is_small`: with smaller cells.
 CellTables story_cells(const MemoryStory& story, bool is_small = false);
-
-/// Why a rule has no such picture.
-Node story_without(Application& application, const std::string& reason);
 
 /// One of these tables, with a row for each of `keys`; `values` has a row for every key of the story.
 CellValues story_table(const MemoryStory& story, const std::vector<SharedKey>& keys, const char* name,

@@ -175,9 +175,7 @@ void add_memories(Nodes& all, Application& application, const std::shared_ptr<co
   const auto now = session.questions().ask(
       TextAnswers{.of = text, .is_changed = true, .token = token, .words = asked_choice(session).words});
   if (!now.value) return;
-  WordChoice same;
-  for (const AskedWord& word : now.value->table.words) same.pinned.push_back(word.token);
-  std::ranges::sort(same.pinned);
+  const WordChoice same = {.pinned = asked_tokens(now.value->table)};
   const auto before = session.questions().ask(TextAnswers{.of = text, .token = token, .words = same});
   if (!before.value || before.value->table.words.size() != now.value->table.words.size()) return;
   const AnswerTable& trained = before.value->table;

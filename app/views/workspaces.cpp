@@ -79,7 +79,7 @@ constexpr Panel measure_panels[] = {
     {"How much of the machine is used", right_top, draw_measure_roof, "roofline bandwidth intensity"},
     {"What is in these times", right_bottom, draw_measure_side, "report save launches"},
     {"The text##measure", bottom, draw_measure_floor, "tokens floor", nullptr, Level::work, Level::all,
-     0.135F},
+     0.13F},
 };
 
 constexpr Workspace all_workspaces[] = {

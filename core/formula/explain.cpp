@@ -28,7 +28,7 @@ std::string escaped(std::string_view name) {
 std::string typeset(std::string_view formula) {
   static constexpr std::pair<std::string_view, std::string_view> signs[] = {
       {"·", R"(\,)"},     {"−", "-"},         {"Σ", R"(\sum )"}, {"√", R"(\surd )"}, {"π", R"(\pi )"},
-      {"⊙", R"(\odot )"}, {"‖", R"(\Vert )"}, {"²", "^2"},       {"…", R"(\ldots )"}};
+      {"⊙", R"(\odot )"}, {"‖", R"(\Vert )"}, {"²", "{}^2"},     {"…", R"(\ldots )"}};
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   std::string latex;
   int depth = 0;  // in braces stand parts of symbols

@@ -9,6 +9,11 @@ std::vector<std::string> written_out(const std::vector<Operation>& after, const 
   return after.empty() ? std::vector<std::string>() : std::vector<std::string>{o};
 }
 
+/// Whether keys or values decay.
+bool has_any_decay(const Structure& structure) {
+  return structure.decay != Decay::none || structure.value_decay;
+}
+
 /// The steps of one token. Spec 2.2 with read and write as separate steps.
 struct TokenSteps {
   const Structure& structure;
@@ -20,7 +25,7 @@ struct TokenSteps {
     return scaled && notation.token.q == "q" ? tensor("scale") * q : q;
   }
 
-  bool decays() const { return structure.decay != Decay::none || structure.value_decay; }
+  bool decays() const { return has_any_decay(structure); }
 
   void decay(PhaseBuilder& steps) const {
     Expression kept = tensor("S_before");
@@ -330,7 +335,7 @@ struct ChunkSteps {
     Expression written = transpose(to_end(B())) * values;
     if (structure.plain_write) written = written + transpose(to_end(K_plain())) * V_plain();
     const std::string sentence = whole ? "The memory after the last token." : "One state for the next chunk.";
-    const bool fades = decays_keys() || structure.value_decay;
+    const bool fades = has_any_decay(structure);
     steps.add("faded", Purpose::gathered, fades ? "All writes, decayed" : "All writes",
               fmt::format("The sum of all writes of {}{}.", scope(), fades ? ", decayed to its end" : ""),
               "S_written", written);
@@ -484,8 +489,7 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
          {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from the carried-in memory"}},
          {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
          {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
-         {"S_written",
-          {"W", Role::state, has_decay || structure.value_decay ? "all writes, decayed" : "all writes"}},
+         {"S_written", {"W", Role::state, has_any_decay(structure) ? "all writes, decayed" : "all writes"}},
          {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
   }
   for (const auto& [name, symbol] : notation.symbols) {
