@@ -238,6 +238,9 @@ CellPlan plan_cells(const CellTables& tables, ImVec2 room, const Ruler& ruler) {
     return std::floor(std::max(std::min(wanted, ruler.px(most)), ruler.px(least)));
   };
   plan.cell.x = within(width / in_a_row, tables.least_cell.x, tables.most_cell.x);
+  if (tables.picture > 0)  // one that is wider than its table stays off the next
+    plan.between = std::max(plan.between, ruler.px(tables.picture + 2 * around_picture) -
+                                              plan.cell.x * static_cast<float>(tables.columns.size()));
   plan.cell.y = within(std::min((room.y - plan.head - 2) / rows, tables.flat * plan.cell.x),
                        tables.least_cell.y, tables.most_cell.y);
   return plan;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "app/words/attend.h"
 #include "core/base/text.h"
 
@@ -77,6 +79,7 @@ std::vector<Spoken> headline(const MemoryStory& story, const std::string& token)
   const AnswerTable& table = story.table;
   if (!story.no_table.empty()) return {{story.no_table}};
   if (table.words.empty()) return {{"Nothing is stored yet."}};
+  if (!table.before.allFinite() || !table.after.allFinite()) return {{answer_sentence(table)}};
   const SharedKey* const told = told_key(story);
   if (!told) {
     double most = 0;
@@ -115,6 +118,7 @@ std::vector<Spoken> first_half(std::vector<Spoken> headline) {
 std::string learn_headline(const LearningMoment& moment, const std::string& token) {
   const LearningStep& step = moment.step;
   const std::string what = step.problem.token_count > 1 ? "This batch is written" : token + " is written";
+  if (!std::isfinite(step.loss_before)) return what + ": its loss is not finite.";
   const char* const goes = step.loss_after <= step.loss_before ? "falls" : "grows";
   return fmt::format("{}: the loss {} from {} to {}.", what, goes, plain_number(step.loss_before, 3),
                      plain_number(step.loss_after, 3));
@@ -123,6 +127,7 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token) {
   const auto label = [&](Index t) { return quoted_label(entry(computed.data->labels, t), t); };
   const std::string at = fmt::format("At {} (token {}), ", label(token), token + 1);
+  if (!std::isfinite(row.total)) return {{not_finite_words}};
   const ReadWord* const most = row.read_most();
   if (!most) return {{at + "the output reads no other token."}};
   return {{at + (most->share < little ? "no token dominates: " : "")},
@@ -148,11 +153,14 @@ std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, con
     const bool is_there = key->row < story->table.after.rows();
     const auto answers =
         is_there ? answers_of(story->table, story->table.after, key->row) : std::vector<std::string>();
+    const bool is_finite = !is_there || story->table.after.row(key->row).allFinite();
     const bool is_plain =
         std::ranges::count_if(name, [](unsigned char c) { return std::isupper(c) != 0; }) == 1;
     const bool begins = &story == &sides.front().second;  // after a comma
-    all.push_back({(begins && is_plain ? with_small_letter(name) : name) +
-                   (answers.empty() ? " knows no answer" : " says ")});
+    all.push_back(
+        {(begins && is_plain ? with_small_letter(name) : name) + (!is_finite        ? " has diverged"
+                                                                  : answers.empty() ? " knows no answer"
+                                                                                    : " says ")});
     say(all, answers);
   }
   return all;
