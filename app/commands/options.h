@@ -104,8 +104,8 @@ std::pair<int, int> parse_size(const std::string& text);
 /// A text as the data of a command: what it and its model are called by, and words for the help.
 inline constexpr std::pair<const char*, const char*> text_options[] = {
     {"--text", "a text that a small language model reads: one of its heads is shown"},
-    {"--model", "the model that reads it, as say takes it (usual: delta_net)"},
-    {"--layer", "its layer, from 0 on (usual: 2)"},
+    {"--model", "the model that reads it, as in say (default: delta_net)"},
+    {"--layer", "its layer, counted from 0 (default: 2)"},
 };
 
 /// The data that --text asks for, with --head (usual: 2) and `interventions`; nothing where it is not given.

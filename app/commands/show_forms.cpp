@@ -124,7 +124,7 @@ ShownNumbers show_compare(const ShownPlace& place) {
   state.set_choice(place.computation->choice);
   state.sides.insert(state.sides.end(), place.beside.begin(), place.beside.end());
   Json sides = Json::array();
-  TextRows rows = {{"side", "norm of the memory", "difference to the first", "error before", "after"}};
+  TextRows rows = {{"side", "norm of the memory", "difference from the first", "error before", "after"}};
   std::string sentences;
   for (const Side& side : compared_sides(state)) {
     const ShownSide each = shown_side(place, side, sides.empty());

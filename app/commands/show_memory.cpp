@@ -96,7 +96,7 @@ std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>
   std::string words =
       fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
   if (left->lost_most_at >= 0)
-    words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "decayed most at",
+    words += fmt::format(", {} {}: {:.0f} %", left->is_erased ? "erased by" : "decayed most at",
                          place.numbered(left->lost_most_at), 100 * left->lost_there);
   return words;
 }

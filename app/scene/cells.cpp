@@ -130,6 +130,7 @@ struct CellPainter {
     if (plan.pictures <= 0 || !picture.values) return;
     const PartScope scope(table.name);
     const Rectangle where = picture_at(left);
+    list->AddRect(where.minimum - ImVec2(1, 1), where.maximum + ImVec2(1, 1), style::colours().edge);
     if (table.is_hidden)
       hatch(list, where, style::colours().faint);
     else
@@ -146,7 +147,7 @@ struct CellPainter {
   void draw_title(const CellValues& table, float left) const {
     if (table.titles.empty()) return;
     const style::TextStyle text(tables.title);
-    const float room = std::max(width(), px(least_title));
+    const float room = std::max({width(), px(least_title), plan.pictures > 0 ? px(tables.picture) : 0});
     const std::string shown = first_fitting(table.titles, room);
     draw_text({std::round(left + (width() - text_extent(shown).x) / 2), corner.y}, style::colours().text,
               shown);
@@ -234,13 +235,21 @@ CellPlan plan_cells(const CellTables& tables, ImVec2 room, const Ruler& ruler) {
   const float width = room.x - plan.names - (count - 1) * plan.between - 2;
   const auto in_a_row = count * static_cast<float>(std::max<std::size_t>(tables.columns.size(), 1));
   const auto rows = static_cast<float>(std::max<std::size_t>(tables.rows.size(), 1));
+  const float part = room.x / count;
   const auto within = [&](float wanted, float least, float most) {
     return std::floor(std::max(std::min(wanted, ruler.px(most)), ruler.px(least)));
   };
-  plan.cell.x = within(width / in_a_row, tables.least_cell.x, tables.most_cell.x);
+  const float in_a_table = in_a_row / count;
+  plan.cell.x = within(tables.spread ? (part - 2 * plan.names) / in_a_table : width / in_a_row,
+                       tables.least_cell.x, tables.most_cell.x);
+  if (tables.spread) {
+    const float beside = std::floor((part - plan.cell.x * in_a_table) / 2);
+    plan.names = std::max(plan.names, beside);
+    plan.between = 2 * beside;
+  }
   if (tables.picture > 0)  // one that is wider than its table stays off the next
-    plan.between = std::max(plan.between, ruler.px(tables.picture + 2 * around_picture) -
-                                              plan.cell.x * static_cast<float>(tables.columns.size()));
+    plan.between +=
+        std::max(ruler.px(tables.picture) - plan.cell.x * static_cast<float>(tables.columns.size()), 0.0F);
   plan.cell.y = within(std::min((room.y - plan.head - 2) / rows, tables.flat * plan.cell.x),
                        tables.least_cell.y, tables.most_cell.y);
   return plan;

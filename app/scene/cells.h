@@ -60,6 +60,7 @@ struct CellTables {
   style::Text words = style::Text::caption;  // of rows and columns
   style::Text numbers = style::Text::number_small;
   float between = 44;   // tables
+  bool spread = false;  // each in the middle of an equal part of the room
   bool rising = false;  // the words above columns are vertical
   ImU32 ground = 0;     // background of words drawn over something else
 };

@@ -285,7 +285,7 @@ class FloorPainter {
       if (ImGui::InvisibleButton(link.words.c_str(), {std::max(extent.x, 1.0F), extent.y}))
         acts_.followed = link.token;
       if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-      tooltip(fmt::format("Go to word {}.", link.token));
+      tooltip(fmt::format("Go to token {}.", link.token + 1));
       draw_text(at, link.colour, words);
       list_->AddLine({at.x, end.y}, end, style::with_alpha(link.colour, 0.5F), px(style::line));
       note_part(fmt::format("{}/{}", row.name, link.token), {at, end}, words);

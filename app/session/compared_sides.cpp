@@ -370,8 +370,8 @@ Found<SideMoment> SideAtWord::compute(const Foundation& foundation, const Effort
     const Matrix<double>& one = first_of(change.after);
     const Matrix<double>& two = first_of(than.after);
     if (one.rows() != two.rows() || one.cols() != two.cols())
-      moment.no_difference = fmt::format("It is {} × {} here and {} × {} there.", one.rows(), one.cols(),
-                                         two.rows(), two.cols());
+      moment.no_difference = fmt::format("Here it is {} × {}, in the baseline {} × {}.", one.rows(),
+                                         one.cols(), two.rows(), two.cols());
   }
   const bool is_taken = moment.no_difference.empty();
   moment.before = memory_of(first_of(change.before), is_taken ? &first_of(than.before) : nullptr);

@@ -260,7 +260,7 @@ std::shared_ptr<const EditedTrace> faulty_steps(const Foundation& right, const F
         right.variant->rule->trace(right.sequence, injected.form, Precision::f64, choice.chunk_size, budget);
   std::optional<Equations> faulty = with_fault(fault, {exact->phases, exact->symbols});
   if (!faulty) {
-    reason = fmt::format("It takes {}, and the {} form has none in its equations.", fault.needs,
+    reason = fmt::format("It needs {}, which the equations of the {} form do not have.", fault.needs,
                          name(injected.form));
     return nullptr;
   }

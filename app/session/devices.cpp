@@ -60,9 +60,9 @@ std::string unusable_words(std::string_view what) {
 std::string leave_to_cpu(const std::string& reason, std::string& device, Precision& precision) {
   device = cpu_backend().name();
   const std::string sentence = reason + (reason.ends_with('.') ? "" : ".");
-  if (why_not_in(cpu_backend(), precision).empty()) return sentence + " The CPU goes on.";
+  if (why_not_in(cpu_backend(), precision).empty()) return sentence + " The CPU continues.";
   precision = held_in(precision);
-  return fmt::format("{} The CPU goes on in {}.", sentence, name(precision));
+  return fmt::format("{} The CPU continues in {}.", sentence, name(precision));
 }
 
 std::string describe(const Backend& backend) {

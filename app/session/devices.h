@@ -32,7 +32,7 @@ std::vector<const Backend*> usable_backends();
 /// A line for each device that cannot be used: "The device cuda was not checked: there is no driver".
 std::string unusable_words(std::string_view what);
 
-/// Switches to the CPU, in f32 if it lacks the precision, and returns why: "... The CPU goes on in f32."
+/// Switches to the CPU, in f32 if it lacks the precision, and returns why: "... The CPU continues in f32."
 std::string leave_to_cpu(const std::string& reason, std::string& device, Precision& precision);
 
 /// The device in words: "2 threads", "NVIDIA H200, compute capability 9.0, 139 GiB".

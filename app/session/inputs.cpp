@@ -164,7 +164,8 @@ struct Fitting {
     }
     result.settings.parameters["gamma"] = geometric_mean(decays->second, has_logs);
     if (!is_constant(decays->second))
-      note("gamma = mean of alpha", "RetNet has one fixed decay: the mean of the data's decays is used.");
+      note("gamma = mean of alpha",
+           "RetNet has one fixed decay: the geometric mean of the data's decays is used.");
     if (!wanted("alpha")) arrays.erase(decays);
   }
 

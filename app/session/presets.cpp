@@ -459,8 +459,8 @@ std::span<const Preset> presets() {
       {"one_fact",
        "One fact, overwritten",
        "A red thing is stored, and later another one, with four channels each.",
-       "Small enough to check by hand. At \"red → drum\" the delta rule erases the value of red, the key, "
-       "and keeps that of blue. Linear attention returns the sum.",
+       "Small enough to check by hand. At \"red → drum\" the delta rule erases the old value of red and "
+       "keeps that of blue. Linear attention returns the sum of both values of red.",
        told<tell_one_fact>,
        6,
        false,

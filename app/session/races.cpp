@@ -43,14 +43,14 @@ bool uses_gpu(const RaceReport& report) {
   });
 }
 
-/// The shape of which a report has the most points.
+/// The shape with the most measured points in a report.
 RaceShape fullest(const RaceReport& report, const std::vector<RaceShape>& shapes) {
   std::map<RaceShape, Index> counts;
   for (const RacePoint& point : report.points) counts[shape_of(point.entry)] += point.measured() ? 1 : 0;
   return *std::ranges::max_element(shapes, {}, [&](const RaceShape& shape) { return counts[shape]; });
 }
 
-/// Acts while nobody else looks at the board.
+/// Calls `act` while the board is locked.
 template <class Act>
 auto at(RaceBoard& board, Act act) {
   const std::scoped_lock lock(board.mutex);
@@ -68,7 +68,7 @@ std::shared_ptr<RaceBoard> board_with(RaceReport report, std::function<void()> t
   return board;
 }
 
-/// Changes one thing on the board, and tells.
+/// Changes one field of the board and notifies.
 template <class Part>
 void tell(RaceBoard& board, Part RaceBoard::*part, Part now) {
   at(board, [&] {
@@ -96,7 +96,7 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
     report.machine = this_machine(report.machine.program);
   report.starts.push_back({present_date(), "window"});
   show(report);
-  // Points of the first length are there at once; then what the machine does at most, which takes seconds.
+  // The shortest length first, which is quick; then the limits of the machine, which take seconds.
   RacePlan first = *plan;
   first.lengths = {plan->lengths.front()};
   first.roofs = false;
@@ -155,7 +155,7 @@ void Races::look(Session& session) {
   seen_.clear();
   reads_ = false;
   const auto read = [&](const std::string& id, const std::string& file, SeenReport::From from) {
-    // Wanted now: what may take long, a race among it, could keep them waiting on a machine of few threads.
+    // Urgent: behind long computations, such as a race, they would wait on a machine with few threads.
     const Known<RaceReport> known = session.questions().ask(RecordedRace{file});
     reads_ = reads_ || known.under_way;
     const auto is_same = [&](const SeenReport& other) { return *other.report == *known.value; };
@@ -264,7 +264,7 @@ std::size_t Races::leading(const Session& session) const {
 void Races::start(Session& session) {
   const auto plan = std::make_shared<const RacePlan>(wished_plan(session.state(), usable_devices(session)));
   if (plan->backends.empty()) refuse("There is nothing to race: no chosen device can be used.");
-  // A board of its own: one that was cancelled may still get its last point.
+  // A new board: a cancelled race may still write its last point to the old one.
   board_ = board_with(board_ ? *own() : RaceReport{.machine = {.program = program}}, wake);
   race_ = OwnRace{board_, plan};
   progress_ = 0;
@@ -362,7 +362,7 @@ RacePlan wished_plan(const SessionState& state, Devices devices) {
   const RaceWish& wish = state.measure.wish;
   RacePlan plan;
   plan.variants = wished_variants(state);
-  plan.peer = false;  // it is among them
+  plan.peer = false;  // softmax is already in the list
   if (!wish.forms.empty()) plan.forms = wish.forms;
   plan.backends.clear();
   for (const Backend* const backend : devices) {

@@ -4,15 +4,15 @@
 
 namespace palimpsest {
 
-/// What a race in another thread has come to, for those who look on.
+/// The progress of a race in another thread, for the views that show it.
 struct RaceBoard {
-  std::mutex mutex = {};                          // of everything below
-  std::shared_ptr<const RaceReport> report = {};  // what is measured so far; another whenever there is more
+  std::mutex mutex = {};                          // guards everything below
+  std::shared_ptr<const RaceReport> report = {};  // what is measured so far; replaced whenever there is more
   std::string under_way = {};                     // what is being measured now, in words
-  std::function<void()> told = {};                // called in the race's thread whenever there is more to see
+  std::function<void()> told = {};                // called in the race's thread when there is more to show
 };
 
-/// A race that goes on by itself: what its board shows is kept when it is cancelled.
+/// A race that runs in the background: the results on its board are kept when it is cancelled.
 struct OwnRace {
   static constexpr std::size_t most_kept = 1;
 
@@ -45,7 +45,7 @@ struct FiguresOfRaces {
   Found<RaceFigures> compute(const Effort& effort) const;
 };
 
-/// A report that can be seen in Measure.
+/// A report that Measure shows.
 struct SeenReport {
   enum class From { own_race, shipped, file };
 
@@ -55,58 +55,58 @@ struct SeenReport {
   std::shared_ptr<const RaceReport> report;
 };
 
-/// The reports of Measure: those that ship, those that were opened, and what is measured here.
+/// The reports of Measure: the shipped ones, the opened ones, and the results measured here.
 class Races {
  public:
-  /// `folder` holds what ships; one that is not there holds nothing.
+  /// `folder` holds the shipped reports; a folder that does not exist holds none.
   explicit Races(std::filesystem::path folder = shipped_folder());
 
-  /// assets/races, or an empty path where there is none.
+  /// assets/races; an empty path if it does not exist.
   static std::filesystem::path shipped_folder();
 
-  /// What runs here, in words, as reports say it: "palimpsest 0.1.0 (8b2397777cd2), GCC 12.2.0".
+  /// This program, as reports name it: "palimpsest 0.1.0 (8b2397777cd2), GCC 12.2.0".
   std::string program = "palimpsest";
 
-  /// Called in another thread when there is more to see, until leave(): asks for a frame. Dear ImGui draws
-  /// none for the sake of a race, which would take part in what is measured.
+  /// Called in another thread when there is more to show, until leave(): requests a frame. Otherwise no frame
+  /// is drawn during a race, because drawing would disturb the measurement.
   std::function<void()> wake = {};
 
-  /// Ends the race of a program that closes: `wake` is not called any more.
+  /// Ends the race when the program closes; `wake` is no longer called.
   void leave(Session& session);
 
-  /// Goes on with the race that runs. Once in every frame: what is not asked for is given up.
+  /// Keeps the race running. Call it once per frame: a race that no frame asks for is cancelled.
   void keep_racing(Session& session);
 
-  /// Asks for the reports that Measure shows, and takes out what cannot be read: session.message() then names
-  /// the file and what was expected. Once in every frame that shows them.
+  /// Asks for the reports that Measure shows, and removes those that cannot be read: session.message() then
+  /// names the file and what was expected. Call it once in every frame that shows them.
   void look(Session& session);
 
-  /// Opens the report in a file, or brings it to the front: others stay as they are, but for one with the
-  /// same content, whose place it takes.
+  /// Opens the report in a file, or makes it primary if it is open. Other reports stay, except one with the
+  /// same content, which it replaces.
   void open(Session& session, const std::filesystem::path& file);
 
-  /// Takes a report that is made elsewhere in the program for what was measured here: its rules and lengths
-  /// are wished for, so that nothing seems to be missing.
+  /// Takes a report that another part of the program made as the results measured here. Its rules and lengths
+  /// are selected, so that no point seems to be missing.
   void adopt(Session& session, RaceReport report);
 
-  /// Takes a report out of sight; of the own race its points.
+  /// Closes a report; for the race on this machine, forgets its points.
   void take_away(Session& session, const SeenReport& report);
 
-  /// All that is there, the own race first, then files, then what ships.
+  /// All reports: the race on this machine first, then files, then the shipped ones.
   const std::vector<SeenReport>& seen() const { return seen_; }
 
-  /// Whether more of them are being read.
+  /// Whether reports are still being read.
   bool reads() const { return reads_; }
 
-  /// The one that the sentence is about: the chosen one, else the first that has a selected point. The number
-  /// of reports where there is none.
+  /// The index of the primary report: the chosen one, else the first that has a selected point. The number of
+  /// reports if there is none.
   std::size_t leading(const Session& session) const;
 
-  /// Races what is wished for and not measured yet, in another thread. Throws InputError where there is
-  /// nothing to race.
+  /// Measures, in another thread, the selected points that are not measured yet. Throws InputError if there
+  /// are none.
   void start(Session& session);
 
-  /// Ends it; what is measured stays.
+  /// Stops the race and keeps its results.
   void cancel(Session& session);
 
   /// Forgets what was measured here.
@@ -118,40 +118,40 @@ class Races {
   double progress() const { return progress_; }
   std::string under_way() const;
 
-  /// What was measured here; null: nothing was.
+  /// The report of this machine; null if nothing was measured.
   std::shared_ptr<const RaceReport> own() const;
 
-  /// How many entries of the wish the own race lacks.
+  /// The number of selected points that are not measured yet on this machine.
   Index left(const Session& session);
 
  private:
   std::filesystem::path folder_;
-  std::vector<std::string> shipped_;  // names of files
-  std::vector<std::string> broken_;   // of them, those that cannot be read
+  std::vector<std::string> shipped_;  // file names
+  std::vector<std::string> broken_;   // those of them that cannot be read
   std::shared_ptr<RaceBoard> board_;
   std::optional<OwnRace> race_;
   double progress_ = 0;
   std::vector<SeenReport> seen_;
   bool reads_ = false;
-  // What left() found last, and of what.
+  // The last result of left(), and what it was computed for.
   std::tuple<RaceWish, std::string, std::vector<const Backend*>, std::shared_ptr<const RaceReport>> asked_;
   Index left_ = -1;
 };
 
-/// The rules that Measure shows, by their ids: those wished for, or the one that is open; softmax last where
-/// it is to be beside them.
+/// The ids of the rules that Measure shows: the selected ones, or the open one; softmax last if it is shown
+/// beside them.
 std::vector<std::string> wished_variants(const SessionState& state);
 
-/// The curves that a state of Measure shows.
+/// The curves that Measure shows in this state.
 RaceSelection wished_curves(const SessionState& state);
 
-/// Changes what Measure shows so that a report that has none of its curves has some.
+/// Selects curves that `report` has, if it has none of the selected ones.
 void show_what_it_has(SessionState& state, const RaceReport& report);
 
-/// The devices of a session that can be used, as far as their drivers have answered.
+/// The devices of a session that can be used, among those whose drivers have answered.
 std::vector<const Backend*> usable_devices(const Session& session);
 
-/// What a state of Measure races on those of `devices` that are wished for, quickly enough to wait for it.
+/// What Measure races in this state on the selected ones of `devices`; short enough to wait for.
 RacePlan wished_plan(const SessionState& state, Devices devices);
 
 /// "Intel Xeon, 2 threads": where a report was made; the GPU where it was used.
@@ -160,13 +160,13 @@ std::string machine_words(const RaceReport& report);
 /// "Intel Xeon, 2 threads, 2026-11-22": where and when a report was made; the GPU where it was used.
 std::string machine_and_date(const RaceReport& report);
 
-/// Choices of what is raced that are made at once, on all devices.
+/// A preset of what is raced, on all devices.
 struct RacePreset {
   const char* id;
   const char* words;             // "this rule, all forms"
   const char* explained;         // a sentence
-  bool peer;                     // as RaceWish has it, and
-  std::vector<Form> forms = {};  // these too
+  bool peer;                     // as in RaceWish,
+  std::vector<Form> forms = {};  // and so are these
   std::vector<std::string> variants = {};
 
   RaceWish wish(RaceWish before) const;
@@ -174,16 +174,16 @@ struct RacePreset {
 
 std::span<const RacePreset> race_presets();
 
-/// A report as JSON (docs/bench.md): all that it holds, and what follows from it for other readers.
+/// A report as JSON (docs/bench.md): its contents, and values derived from them for other programs.
 std::string race_json(const RaceReport& report);
 
-/// The points of a report as CSV, one a line, with a line of names first.
+/// The points of a report as CSV: a line of names, then one line per point.
 std::string race_csv(const RaceReport& report);
 
-/// The report in JSON. Throws InputError naming the point, the field and what is expected.
+/// Reads a report from JSON. Throws InputError naming the point, the field and what is expected.
 RaceReport parse_race(const std::string& text);
 
-/// The report in a file. Throws InputError naming it, too.
+/// Reads a report from a file. The InputError also names the file.
 RaceReport read_race(const std::filesystem::path& file);
 
 }  // namespace palimpsest

@@ -74,7 +74,7 @@ void History::change(SessionState next, std::string_view merge_key) {
   if (!merges) {
     entries_.push_back(std::move(next));
     ++at_;
-  } else if (same_but_place(next, entries_[at_ - 1])) {  // dragged back to where it began
+  } else if (same_but_place(next, entries_[at_ - 1])) {  // dragged back to its start
     erase(at_, at_ + 1);
     --at_;
     merge_key_.clear();
@@ -183,7 +183,7 @@ void read_adjustments(const Fields& fields, Edits& edits) {
   }
 }
 
-/// Refuses what the range of a field does not say. Names of variants and devices become those of the tables.
+/// Refuses what the ranges of the fields do not cover. Looks variants and devices up in their tables.
 struct Check {
   void operator()(Side& side) const {
     side.variant = find_variant(side.variant).id;
@@ -227,14 +227,14 @@ struct Check {
   }
 
   template <class Other>
-  void operator()(const Other&) const {}  // the ranges of its fields say all
+  void operator()(const Other&) const {}  // the ranges of its fields suffice
 
   void read(const Fields& fields, const char* key, Edits& edits) const {
     fields.read_each(key, "edit", [&](const Fields& edit) { edits.push_back(read_edit(edit)); });
     if (const auto sliders = fields.at("adjustments")) read_adjustments(*sliders, edits);
   }
 
-  /// Reads the sides, or what an earlier version said of the only one.
+  /// Reads the sides, or the single side of an earlier version.
   void read(const Fields& fields, const char* key, std::vector<Side>& sides) const {
     read_fields(fields, sides.front(), *this);
     if (fields.has(key)) sides.clear();
@@ -249,7 +249,7 @@ struct Check {
   }
 };
 
-/// The fields of earlier versions, which stood for the first side and the place.
+/// The fields of earlier versions, which described the first side and the place.
 std::vector<std::string_view> known_fields() {
   std::vector<std::string_view> known = field_names<SessionState>();
   known.emplace_back("adjustments");
@@ -258,8 +258,8 @@ std::vector<std::string_view> known_fields() {
   return known;
 }
 
-/// Refuses JSON that has nothing to do with a session: where neither the data are named nor all fields known,
-/// the names of fields alone would say little.
+/// Refuses JSON that is no session: if it neither names data nor has only known fields, an error about one
+/// field would not help.
 void require_session(const json& read, const std::vector<std::string_view>& known) {
   const char* expected =
       "expected a session that was saved here (an object with \"data\", \"sides\", \"place\") or pinned "
@@ -273,7 +273,7 @@ void require_session(const json& read, const std::vector<std::string_view>& know
   }
 }
 
-/// Refuses fields of an earlier version beside what has taken their place.
+/// Refuses fields of an earlier version beside the fields that replaced them.
 void require_one_way(const Fields& fields, const char* present,
                      const std::vector<std::string_view>& earlier) {
   if (!fields.has(present)) return;
@@ -283,7 +283,7 @@ void require_one_way(const Fields& fields, const char* present,
   }
 }
 
-/// The name of the data; a relative path is beside `folder`.
+/// The name of the data; a relative path starts at `folder`.
 std::string read_data(const Fields& fields, const std::filesystem::path& folder) {
   std::string data;
   fields.read("data", data);
@@ -294,7 +294,7 @@ std::string read_data(const Fields& fields, const std::filesystem::path& folder)
   return is_found_by_name(data) ? data : (folder / data).string();
 }
 
-/// A state under its present names: earlier versions called the workspace Verify "prove".
+/// Renames fields of earlier versions, which called the workspace Verify "prove".
 json with_present_names(json read) {
   if (!read.is_object()) return read;
   if (const auto workspace = read.find("workspace"); workspace != read.end() && *workspace == "prove")
@@ -306,7 +306,7 @@ json with_present_names(json read) {
   return read;
 }
 
-/// What of `written` differs from `standard`. Of a list, each entry is compared with the first standard one.
+/// The fields of `written` that differ from `standard`; entries of a list are compared with its first one.
 Json differing(const Json& written, const Json& standard) {
   if (written.is_array() && !standard.empty()) {
     Json entries = Json::array();
@@ -373,7 +373,7 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
 
   std::string data = read_data(fields, folder);
   SessionState state;
-  read_fields(fields, state.place, Check());  // as earlier versions say it
+  read_fields(fields, state.place, Check());  // the format of earlier versions
   read_fields(fields, state, Check());
   state.data = std::move(data);
   return state;

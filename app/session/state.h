@@ -11,7 +11,7 @@ namespace palimpsest {
 enum class Theme { dark, light };
 constexpr auto names_of(Theme) { return std::array{"dark", "light"}; }
 
-/// How much the program shows: one story, what one works with, or all that there is.
+/// How much the program shows: one story, the panels to work with, or everything.
 enum class Level { story, work, all };
 constexpr auto names_of(Level) { return std::array{"story", "work", "all"}; }
 
@@ -19,11 +19,11 @@ constexpr auto names_of(Level) { return std::array{"story", "work", "all"}; }
 struct ViewOptions {
   Theme theme = Theme::dark;
   Level level = Level::all;
-  bool shared_scale = true;         // one colour scale per kind of tensor; otherwise each picture its own
+  bool shared_scale = true;         // one colour scale per kind of tensor; otherwise one per picture
   bool state_value_by_key = false;  // draw S as value x key, as some papers write it
   bool numbers = true;              // values as text in cells that are large enough
-  bool growth = true;               // a step's result grows out of its operands
-  bool costs = false;               // what forms cost, where what they compute has no room beside it
+  bool growth = true;               // animate a step's result
+  bool costs = false;               // show the costs of the forms, if outputs and costs do not both fit
 
   static constexpr std::tuple fields = {Field{"theme", &ViewOptions::theme},
                                         Field{"level", &ViewOptions::level},
@@ -46,7 +46,7 @@ constexpr auto fields_of(std::type_identity<RaceShape>) {
                     Field{"dv", &RaceShape::dv, {.least = 1, .most = most_raced_channels}}};
 }
 
-/// One way to compute the data; workspaces that compare show several.
+/// One way to compute the data; Compare shows several.
 struct Side {
   std::string variant = "gated_deltanet";
   Form form = Form::recurrent;
@@ -55,7 +55,7 @@ struct Side {
   Index chunk_size = 8;
   Settings settings = {};
   bool with_beta = true;  // a rule without a strength takes that of the first side (compared_sides.h)
-  // Sliders of its own in the place of the data's (edits.h), by kind; the first side has none.
+  // Sliders that replace the data's (edits.h), by kind; the first side has none.
   std::map<std::string, double, std::less<>> sliders = {};
 
   static constexpr std::tuple fields = {
@@ -70,7 +70,7 @@ inline constexpr std::size_t most_sides = 4;
 
 /// A fault that is injected into the equations of one form.
 struct InjectedFault {
-  std::string id = {};  // core/proof/faults.h; empty: none is in
+  std::string id = {};  // core/proof/faults.h; empty: no fault
   Form form = Form::chunkwise;
 
   static constexpr std::tuple fields = {Field{"fault", &InjectedFault::id},
@@ -99,21 +99,21 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// The largest sharpness of softmax beside a rule: exp() of it still is a number.
+/// The largest sharpness of softmax beside a rule: its exp() is still finite.
 inline constexpr double most_sharpness = 256;
 
-/// How Attend shows who is read.
+/// How Attend shows the weights.
 struct AttentionView {
-  bool shares = true;     // of each row; else the weights themselves
-  bool diagonal = false;  // with the weight of a token's own value
+  bool shares = true;     // shares of each row; else the weights themselves
+  bool diagonal = false;  // include the current token
   bool mask = true;       // no token reads later ones
-  bool gates = true;      // else as if every gate were 1
-  bool chunks = true;     // where the form's chunks lie
-  double sharpness = 0;   // of softmax; 0: the usual one
-  Index channel = 0;      // of the values, where each has weights of its own
-  Index first_row = 0;    // of what is looked at, as many rows
+  bool gates = true;      // else every gate is 1
+  bool chunks = true;     // outline the chunks of the form
+  double sharpness = 0;   // of softmax; 0: the default
+  Index channel = 0;      // value channel, if each has its own weights
+  Index first_row = 0;    // the visible part, a square
   Index first_column = 0;
-  Index rows = 0;  // as columns; 0: all
+  Index rows = 0;  // of the visible part; 0: all
 
   static constexpr std::tuple fields = {
       Field{"shares", &AttentionView::shares},
@@ -129,7 +129,7 @@ struct AttentionView {
   bool operator==(const AttentionView&) const = default;
 };
 
-/// What the centre of Learn asks.
+/// The page in the centre of Learn.
 enum class LearnPage { step, keys, capacity };
 constexpr auto names_of(LearnPage) { return std::array{"step", "keys", "capacity"}; }
 
@@ -137,7 +137,7 @@ constexpr auto names_of(LearnPage) { return std::array{"step", "keys", "capacity
 enum class NetworkSide { forward, backward, step };
 constexpr auto names_of(NetworkSide) { return std::array{"forward", "backward", "step"}; }
 
-/// What a change of a small language model is made to: the head that is looked at, its layer, all layers.
+/// What a change of a small language model applies to: the shown head, its layer, or all layers.
 enum class TextTarget { head, layer, all };
 constexpr auto names_of(TextTarget) { return std::array{"head", "layer", "all"}; }
 
@@ -150,11 +150,11 @@ struct TextView {
   bool operator==(const TextView&) const = default;
 };
 
-/// What a person looks at in Learn.
+/// What Learn shows.
 struct LearnView {
   LearnPage page = LearnPage::step;
   NetworkSide network = NetworkSide::forward;
-  bool solve = true;    // of a rule that solves for its query, in place of the step
+  bool solve = true;    // show the solve instead of the step, for a rule that solves for its query
   Index iterate = -1;   // of Newton–Schulz; -1: the last one
   Index channel = -1;   // of the gate; -1: all
   double around = 0.4;  // rotation of the sphere of keys
@@ -170,9 +170,9 @@ struct LearnView {
   bool operator==(const LearnView&) const = default;
 };
 
-/// Which of the sides Compare stands on, and how it shows them. A number beyond the last side is the last.
+/// The baseline of Compare, and how its sides are shown. An index after the last side means the last.
 struct CompareView {
-  std::size_t reference = 0;  // the side that differences are taken to
+  std::size_t reference = 0;  // the baseline
   std::size_t handle = 0;     // the side that the rail's handle moves
   bool before = false;        // the memory before the token's write
   // The sides from left to right, by number: "120" (compared_sides.h). Empty: in the order of the rail.
@@ -193,9 +193,9 @@ constexpr auto names_of(ProofLens) { return std::array{"forms", "precisions", "b
 struct VerifyState {
   InjectedFault fault = {};
   ProofLens lens = ProofLens::both;
-  std::string fragile = {};  // the fragile form that is looked at (core/proof/faults.h); empty: none
-  bool breaks = true;        // on data on which it breaks; else on some on which it need not
-  bool tries_all = false;    // each fault of a long text, too
+  std::string fragile = {};  // the shown fragile form (core/proof/faults.h); empty: none
+  bool breaks = true;        // on data that break it; else on data that do not
+  bool tries_all = false;    // try all faults on long texts too
 
   static constexpr std::tuple fields = {
       Field{"", &VerifyState::fault}, Field{"lens", &VerifyState::lens, {.held = Held::looks}},
@@ -205,7 +205,7 @@ struct VerifyState {
   bool operator==(const VerifyState&) const = default;
 };
 
-/// What Measure races, and which curves it shows: of its own race and of reports alike.
+/// What Measure races, and which curves it shows, for its own race and for reports.
 struct RaceWish {
   std::vector<std::string> variants = {};  // ids; empty: the rule that is open
   bool peer = true;                        // softmax beside them
@@ -214,7 +214,7 @@ struct RaceWish {
   std::vector<Precision> precisions = {Precision::f32};
   std::vector<Index> lengths = {64, 128, 256, 512, 1024, 2048};  // ascending
   RaceShape shape = {};
-  Index chunk_size = 64;  // of what is raced; reports show theirs
+  Index chunk_size = 64;  // of the race here; reports have their own
 
   static constexpr std::tuple fields = {
       Field{"variants", &RaceWish::variants},
@@ -231,9 +231,9 @@ struct RaceWish {
 /// The state of Measure.
 struct MeasureState {
   RaceWish wish = {};
-  std::vector<std::string> reports = {};  // files of one's own, as they were opened
-  std::vector<std::string> away = {};     // reports that ship and are not to be seen, by their names
-  std::string leading = {};               // the report that the sentence is about; empty: the usual one
+  std::vector<std::string> reports = {};  // opened files, in this order
+  std::vector<std::string> away = {};     // names of the shipped reports that are closed
+  std::string leading = {};               // the primary report; empty: the default
   bool per_token = false;                 // the time of one token, else of all
   bool whole = false;                     // with transfers and allocations, else computing alone
 
@@ -290,57 +290,57 @@ struct SessionState {
       Field{"measure", &SessionState::measure}};
   bool operator==(const SessionState&) const = default;
 
-  /// The first side, with what it shares with the others.
+  /// The first side, with what all sides share.
   Choice choice() const;
   void set_choice(Choice choice);
 };
 
-/// Whether two states are the same but for where and how one looks: place, workspace, views.
+/// Whether two states are equal except for place, workspace and views.
 bool same_but_place(const SessionState& x, const SessionState& y);
 
-/// An entry of the history with the looks of the present state.
+/// An entry of the history with the view of the present state.
 SessionState with_looks_of(SessionState entry, const SessionState& present);
 
 /// A state without the fields that refer to tokens of its data.
 SessionState without_words(SessionState state);
 
-/// `state` with what differs between `from` and `to` changed in the same way, but for what `from` and `to`
-/// say about their words.
+/// `state` with the differences between `from` and `to` applied, except those of the fields that refer to
+/// tokens.
 SessionState with_changes(SessionState state, const SessionState& from, const SessionState& to);
 
-/// The states that somebody went through. Where and how one looks (place, workspace, view) is no change of
-/// its own: each entry knows the place where it was last looked at.
+/// The states so far, for undo and redo. A change of only place, workspace or view is no entry: each entry
+/// keeps the last place of the cursor in it.
 class History {
  public:
-  /// Of more entries the oldest are forgotten.
+  /// If there are more entries, the oldest are dropped.
   static constexpr std::size_t most_entries = 2000;
-  /// And of entries that hold more edits than this together: each holds all of its own.
+  /// The same if all entries together hold more edits than this: each entry holds all of its edits.
   static constexpr std::size_t most_edits_held = 20000;
 
   explicit History(SessionState first = {}) : entries_{std::move(first)} {}
 
   const SessionState& present() const { return entries_[at_]; }
 
-  /// Remembers where one looks now.
+  /// Stores the present place of the cursor.
   void look_at(const Place& place) { entries_[at_].place = place; }
 
-  /// A new entry after the present one; what was undone is forgotten. Nothing happens if only what one
-  /// looks at differs. An entry with the same merge key as the one before takes its place, until end_merge();
-  /// without a key none does.
+  /// Adds an entry after the present one and drops the undone ones. Does nothing if only the view differs.
+  /// Until end_merge(), an entry with the same merge key as the entry before replaces that one; one without a
+  /// key never does.
   void change(SessionState next, std::string_view merge_key = {});
 
-  /// The next change is an entry of its own: a drag is over.
+  /// A drag is over: the next change is a separate entry.
   void end_merge() { merge_key_.clear(); }
 
   bool can_undo() const { return at_ > 0; }
   bool can_redo() const { return at_ + 1 < entries_.size(); }
 
-  /// Goes back, or forth again, by one entry, where there is one; the state to go to.
+  /// Moves back or forward by one entry if there is one; returns the present state.
   const SessionState& undo();
   const SessionState& redo();
 
-  /// The present entry could not be had and `shown` is still there: goes to the nearest entry that is the
-  /// same, forgetting those between.
+  /// The present entry failed and `shown` is still open: returns to the nearest entry equal to it and drops
+  /// the entries between.
   void fall_back(const SessionState& shown);
 
  private:
@@ -357,22 +357,21 @@ inline constexpr std::uintmax_t most_session_bytes = std::uintmax_t{1} << 20;
 /// A state as the JSON of a session file.
 std::string write_state(const SessionState& state);
 
-/// The state in a JSON text; what it does not say is standard. Takes the files of earlier versions too. A
-/// relative path of data is looked up beside `folder`. Throws InputError naming the field and what was
-/// expected.
+/// Reads a state from JSON; missing fields have their defaults. Reads files of earlier versions too. A
+/// relative path of data starts at `folder`. Throws InputError naming the field and what was expected.
 SessionState parse_state(const std::string& text, const std::filesystem::path& folder = {});
 
-/// What a text that this program has written holds.
+/// What a file written by this program contains.
 enum class SavedKind { place, pinned_places, race, other };
 
-/// Of JSON, by the field that only such a file has.
+/// The kind of a JSON text, found by a field that only this kind has.
 SavedKind saved_kind(const std::string& text);
 
-/// A state as one short string of letters, digits, - and _, for a command line, a link or the clipboard: what
-/// differs from the standard, as JSON in base64url (RFC 4648).
+/// A state as one short string of letters, digits, - and _, for a command line, a link or the clipboard: the
+/// differences from the default as JSON in base64url (RFC 4648).
 std::string state_string(const SessionState& state);
 
-/// The state in such a string. Throws InputError.
+/// Reads a state from such a string. Throws InputError.
 SessionState parse_state_string(const std::string& text);
 
 }  // namespace palimpsest

@@ -11,7 +11,7 @@ static auto parts_of(const WhoWroteIt& made) { return std::tie(made.strongest); 
 
 namespace {
 
-/// All shares, the initial state's first.
+/// The shares of all tokens; that of the initial state comes first.
 std::vector<WriterShare> all_shares(const Foundation& foundation, const WrittenNumber& number, double& value,
                                     const std::stop_token& stop) {
   const Rule& rule = *foundation.variant->rule;

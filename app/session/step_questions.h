@@ -4,7 +4,7 @@
 #include "core/insight/provenance.h"
 #include "core/insight/spectra.h"
 
-// What is asked about a step: its record, a picture of it, who made a number.
+// Questions about a step: its record, the figures of a picture, which tokens wrote a number.
 
 namespace palimpsest {
 
@@ -17,9 +17,9 @@ struct BlockRecord {
   Found<Record> compute(const Trace& trace, const Effort& effort) const;
 };
 
-/// What can be said of a tensor of a record besides its entries, for the picture that a person enlarges.
+/// The figures of a tensor of a record (histogram, spectrum), for the enlarged picture.
 struct PictureFigures {
-  static constexpr Index parts = 48;  // of the histogram
+  static constexpr Index parts = 48;  // bars of the histogram
 
   Weak<Record> of = {};
   std::string tensor = {};
@@ -28,88 +28,87 @@ struct PictureFigures {
   Found<MatrixFigures> compute(const Record& record, const Effort& effort) const;
 };
 
-/// A number that a memory holds, or answers, and that the tokens before made together.
+/// An entry of a memory, or a number that it returns: a sum over the earlier tokens.
 struct WrittenNumber {
-  Index tokens = 0;  // of the memory after so many
-  Index row = 0;     // an entry of it; not where there are weights
+  Index tokens = 0;  // the memory after this many tokens
+  Index row = 0;     // of the entry; unused if there are weights
   Index column = 0;
-  std::vector<double> weights = {};  // of the rows, of a reading w . S[:, column]; empty: an entry
+  std::vector<double> weights = {};  // w, one per row, of the read w . S[:, column]; empty: an entry
 
   auto operator<=>(const WrittenNumber&) const = default;
 };
 
-/// What a token's writing came to.
+/// What remains of a token's write.
 struct WriterShare {
-  Index token = 0;       // initial_token: the memory at the start
-  double remaining = 0;  // of the number, due to it
-  Share share = {};      // of an entry: what was written, and what became of it
-  Index eraser = -1;     // the token that took most of it away; -1: none did
-  double erased_by = 0;  // how much
+  Index token = 0;       // initial_token: the initial state
+  double remaining = 0;  // this token's part of the number
+  Share share = {};      // of an entry: what was written, decayed and erased
+  Index eraser = -1;     // the token that erased most of it; -1: none did
+  double erased_by = 0;  // how much that token erased
 };
 
-/// Who made a number, in the order of the text.
+/// The tokens that wrote a number, in the order of the text.
 struct WhoWroteIt {
   double value = 0;
   std::vector<WriterShare> strongest;  // those with the largest shares
-  Index others = 0;                    // how many more there are, and
-  double others_remaining = 0;         // what they come to together
+  Index others = 0;                    // the number of other tokens
+  double others_remaining = 0;         // the sum of their parts
 };
 
-/// Who made it: a question.
+/// Which tokens wrote it: a question.
 struct WhoWrote {
   Weak<Foundation> of = {};
   WrittenNumber number = {};
-  std::size_t most = 7;  // tokens by name
+  std::size_t most = 7;  // tokens listed by name
 
   auto operator<=>(const WhoWrote&) const = default;
   Found<WhoWroteIt> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject() const { return subject_of_rule(of); }
 };
 
-/// What there is to see of a step: all of it belongs together, whatever is chosen meanwhile.
+/// What is shown of a step. Its members belong together, whatever is chosen meanwhile.
 struct Sight {
   std::shared_ptr<const Computation> computation;  // null: nothing is open
   std::shared_ptr<const Trace> trace;              // null: there is no such form
   Cursor cursor;
-  std::shared_ptr<const Record> record = {};  // of the block at the cursor; null: there is nothing to see yet
+  std::shared_ptr<const Record> record = {};  // of the block at the cursor; null: not computed yet
 
   bool operator==(const Sight&) const = default;
 };
 
-/// Whether the numbers of a place are of a run with a fault in it.
+/// Whether the numbers are those of a run with a fault.
 bool is_faulty(const Sight& sight);
 
-/// Seconds: what has taken longer gives way to what is wanted now.
+/// Seconds: a record that has taken longer is cancelled in favour of the place that is wanted now.
 inline constexpr double nearly_there = 0.1;
 
-/// Looks at the place that is wanted as soon as its record is computed, and until then at the last one. A
-/// record that is nearly there is waited for although another is wanted by now: a cursor that runs is seen to
-/// run.
+/// Shows the wanted place as soon as its record is computed, and the last place until then. A record that is
+/// nearly finished is shown even if another one is wanted by now, so that a moving cursor is seen to move.
 class Lookout {
  public:
-  /// Asks for the place that is wanted. One without a form or without steps is seen at once.
+  /// Requests a place. One without a form or without steps is shown at once.
   void look(const Sight& wanted, Questions& questions);
 
-  /// Waits for the record that was asked for last.
+  /// Blocks until the record that was requested last is finished.
   void wait(Questions& questions) const;
 
-  /// Ends the computing of the record that is waited for.
+  /// Cancels the record that is being computed.
   void give_up(Questions& questions);
 
-  /// What is to be seen now.
+  /// What is shown now.
   const Sight& seen() const { return seen_; }
 
-  /// Whether another place is wanted than is seen.
+  /// Whether the wanted place differs from the shown one.
   bool is_stale() const { return is_stale_; }
 
-  /// What the record has come to that was asked for last: how long it takes, or why there is none.
+  /// The state of the record that was requested last: how long it has taken, or why there is none.
   const Known<Record>& awaited() const { return awaited_; }
 
  private:
   void see(const Sight& place, const Known<Record>& known);
 
   Sight seen_;
-  std::optional<Sight> next_;  // the place whose record is waited for
+  std::optional<Sight> next_;  // the place whose record is being computed
   bool is_stale_ = false;
   Known<Record> awaited_;
 };
@@ -117,7 +116,7 @@ class Lookout {
 /// The chunk sizes that are compared: 1, 2, 4, … and all of `tokens`.
 std::vector<Index> swept_chunks(Index tokens);
 
-/// The costs of all swept sizes in a form with chunks; empty where the rule does not say what it takes: a
+/// The costs of all swept chunk sizes in a form with chunks; empty if the rule does not state its costs: a
 /// question.
 struct ChunkCosts {
   Weak<Foundation> of = {};
@@ -128,8 +127,8 @@ struct ChunkCosts {
   std::string subject() const { return subject_of_rule(of); }
 };
 
-/// What every form takes of these data, counted, with the chunk size that is chosen, a row for each of
-/// all_forms: a question.
+/// The counted costs of every form on these data with the chosen chunk size, a row for each of all_forms: a
+/// question.
 struct FormCosts {
   Weak<Foundation> of = {};
   Index chunk_size = 1;
@@ -139,8 +138,8 @@ struct FormCosts {
   std::string subject() const { return subject_of_rule(of); }
 };
 
-/// How far the chunkwise form in float32 is from the f64 recurrence, for every chunk size of swept_chunks:
-/// a question, measured. The reason where there is none: a missing form, or too many tokens.
+/// The measured difference of the chunkwise form in float32 from the f64 recurrence, for every chunk size of
+/// swept_chunks: a question. If there is none, the reason: a missing form, or too many tokens.
 struct ChunkErrors {
   Weak<Foundation> of = {};
 

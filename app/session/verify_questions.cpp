@@ -250,7 +250,7 @@ Found<FragileFigures> FragileHere::compute(const Foundation& foundation, const E
     }
   }
   figures.reason =
-      fmt::format("It needs {}; neither this rule nor its substitutes have that.", form_of.way.needs);
+      fmt::format("It needs {}, which neither this rule nor its substitutes have.", form_of.way.needs);
   return figures;
 }
 

@@ -191,14 +191,14 @@ void draw_arrows(const Rectangle& mark, ImU32 colour) {
   list->AddLine(foot, {foot.x, foot.y - head}, colour, width);
 }
 
-/// Notes that the mouse points at `cell`.
+/// Records that the mouse points at `cell`.
 void point_at(const CellFocus& cell, StageScene& scene) {
   scene.hovered = cell;
   scene.clicked = scene.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
 }
 
-/// A mark in the corner of a picture that the pointer is on: a click there enlarges it. Returns whether the
-/// pointer is on the mark.
+/// Draws a mark in the corner of the picture under the pointer; a click on it enlarges the picture. Returns
+/// whether the pointer is on the mark.
 bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, StageScene& scene) {
   if (std::min(picture.width(), picture.height()) < px(least_picture)) return false;
   const float right = picture.maximum.x - px(mark_inset);
@@ -265,12 +265,12 @@ struct CellsPainter {
     draw_focus();
   }
 
-  /// Whose cells these are: a picture that is made for the eye shows those of a tensor that is recorded.
+  /// The recorded tensor whose entries the picture shows: its own, or another for one made for display.
   const std::string& recorded() const { return scene.view.recorded(picture.tensor); }
 
   bool is_growing() const { return scene.fade < 1 && picture.tensor == scene.view.lit; }
 
-  /// What the result was before the step; null if it was nothing: then it grows out of blank paper.
+  /// The result before the step; null if there was none: then it fades in.
   const Matrix<double>* before_it() const {
     const std::string& name = scene.view.hero.grows_from;
     if (name.empty() || !scene.record.contains(name)) return nullptr;

@@ -117,8 +117,8 @@ class TilesLayout {
     const float line = px(words_line);
     const float side = is_below ? size_.y - line - px(6) : px(is_wide ? thumbnail : low_thumbnail);
     const float middle = is_below ? px(4) + side / 2 : size_.y / 2;
-    place_thumbnail(tile.picture, {left + padding, middle - side / 2}, side);
-    const float x = left + padding + side + px(is_wide ? 10 : 7);
+    const float taken = place_thumbnail(tile.picture, {left + padding, middle - side / 2}, side);
+    const float x = left + padding + taken + px(is_wide ? 10 : 7);
     const float room = left + size_.x - px(4) - x;
     // All words, or fewer where they would be cut.
     const scene::Node said =
@@ -144,13 +144,14 @@ class TilesLayout {
       placing_.put(placing_.drawn(size_, draw_scrubber), {left, 0});
   }
 
-  void place_thumbnail(const Box& picture, ImVec2 corner, float side) {
+  /// Returns the width that it takes: `side`, or more for a number.
+  float place_thumbnail(const Box& picture, ImVec2 corner, float side) {
     if (picture.kind == Box::Kind::number) {
       const Ruler& ruler = placing_.ruler();
-      const ImVec2 size = ruler.number(picture.digits, std::min(ruler.largest_number, 13.0F));
-      const float beside = std::max((side - size.x) / 2, 0.0F);
-      return placing_.picture(picture, {corner.x + beside, corner.y + (side - size.y) / 2},
-                              {std::min(size.x, side), size.y}, true);
+      const ImVec2 size = ruler.number(picture.digits, std::min(ruler.largest_number, 12.0F));
+      const float width = std::max(side, size.x);
+      placing_.picture(picture, corner + (ImVec2(width, side) - size) / 2, size, true);
+      return width;
     }
     const auto longest = static_cast<float>(std::max(picture.rows, picture.columns));
     const auto length = [&](Index count) {
@@ -158,6 +159,7 @@ class TilesLayout {
     };
     const ImVec2 size = {length(picture.columns), length(picture.rows)};
     placing_.picture(picture, rounded(corner + (ImVec2(side, side) - size) / 2), size, true);
+    return side;
   }
 
   /// The equation where it fits, else the symbol alone.

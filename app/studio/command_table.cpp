@@ -239,7 +239,7 @@ void add_time(CommandTable& time) {
   add_step(time, "chunk.back", "one chunk back", held(ImGuiMod_Ctrl | ImGuiKey_LeftArrow), Grain::chunk, -1);
   add_step(time, "time.end", "to the end", ImGuiKey_End, Grain::end, 1);
   add_step(time, "time.start", "to the start", ImGuiKey_Home, Grain::end, -1);
-  time.add("time.repeat", "repeat from here, to here, or not", ImGuiMod_Shift | ImGuiKey_Space, mark_repeated,
+  time.add("time.repeat", "mark or end the repeated range", ImGuiMod_Shift | ImGuiKey_Space, mark_repeated,
            no_steps, "Marks the first, then the last token of the range that playing repeats");
   add_mark(time, "mark.forward", "next event", ImGuiKey_J, 1);
   add_mark(time, "mark.back", "previous event", ImGuiMod_Shift | ImGuiKey_J, -1);
@@ -336,9 +336,9 @@ void add_data(CommandTable& data) {
       "data.save", "save this place", ImGuiMod_Ctrl | ImGuiKey_S,
       [](Application& a) { a.ask_where_to_save(); }, nothing_open,
       "Choose a file; open it later as you open data");
-  data.add("variant.next", "next variant", held(ImGuiKey_V),
+  data.add("variant.next", "next rule", held(ImGuiKey_V),
            choosing([](Choice& choice) { change_variant(choice, 1); }));
-  data.add("variant.previous", "previous variant", held(ImGuiMod_Shift | ImGuiKey_V),
+  data.add("variant.previous", "previous rule", held(ImGuiMod_Shift | ImGuiKey_V),
            choosing([](Choice& choice) { change_variant(choice, -1); }));
   add_head(data, "head.next", "next head", ImGuiKey_H, 1);
   add_head(data, "head.previous", "previous head", ImGuiMod_Shift | ImGuiKey_H, -1);
@@ -678,7 +678,7 @@ void add_text(CommandTable& group) {
   const auto nothing = [](const Session&) { return std::string(); };
   const auto word = [](const Session& session) { return std::to_string(session.token()); };
   group.add("text.only_add", "only add: no erase before a write", 0, toggling("only-add", nothing), no_text);
-  group.add("text.silent", "the layer outputs 0", 0, toggling("silent", nothing), no_text);
+  group.add("text.silent", "set the output to 0", 0, toggling("silent", nothing), no_text);
   group.add("text.take_out", "remove what this token stored", 0, toggling("take-out", word), no_text);
   group.add("text.clear", "empty the memory before this token", 0, toggling("clear", word), no_text);
   group.add(
@@ -695,8 +695,8 @@ std::span<const Command> commands() {
   static const CommandTable all = [] {
     constexpr std::pair<const char*, void (*)(CommandTable&)> groups[] = {
         {"Time", add_time},        {"Form", add_forms},    {"Change", add_changes}, {"Data", add_data},
-        {"View", add_view},        {"Places", add_places}, {"Words", add_words},    {"Compare", add_compare},
-        {"Help", add_help},        {"Text", add_text},     {"Verify", add_faults},  {"Variant", add_variants},
+        {"View", add_view},        {"Places", add_places}, {"Queries", add_words},  {"Compare", add_compare},
+        {"Help", add_help},        {"Text", add_text},     {"Verify", add_faults},  {"Rule", add_variants},
         {"Capture", add_captures}, {"Preset", add_presets}};
     CommandTable table;
     for (const auto& [group, add] : groups) {

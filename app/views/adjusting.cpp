@@ -89,7 +89,7 @@ void strength(Nodes& all, Application& application, const Computation& computed)
          .few = "strength",
          .value = computed.inputs.beta,
          .look = {.minimum = 0, .maximum = 2, .reset = 0, .format = "%.3f", .role = Role::strength}},
-        "The same β at every token. A double click resets it to the largest stable value."));
+        "The same β at every token. A double click resets it, so that β‖k‖² is at most 1."));
     return;
   }
   all.push_back(factor(application,

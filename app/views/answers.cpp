@@ -14,6 +14,7 @@ constexpr ImVec2 wide_cell = {36, 12};
 constexpr ImVec2 narrow_cell = {15, 8};  // smaller tables cannot be read
 constexpr ImVec2 small_cell = {15, 18};
 constexpr float between_narrow = 26;
+constexpr ImVec2 spread_cell = {44, 12};
 
 constexpr const char* of_before = "From the previous place; this one is being computed.";
 
@@ -54,12 +55,14 @@ Node words_of(const AnswersAtPlace& answers, bool is_old) {
 }
 
 /// The tables before, change and after; if they do not fit, only the one after.
-Node tables_of(const AnswersAtPlace& answers, ImVec2 least_cell, float between, bool is_alone) {
+Node tables_of(const AnswersAtPlace& answers, ImVec2 least_cell, float between, bool is_alone,
+               bool spread = false) {
   const AnswerTable& table = answers.table;
   const double scale = answer_scale(table);
   CellTables cells = answer_cells(table, scale);
   cells.least_cell = least_cell;
   cells.between = between;
+  cells.spread = spread;
   if (is_alone) cells.most_cell.y = small_cell.y;
   const auto add = [&](const char* name, const std::string& title, const char* sign,
                        const Matrix<double>& values) {
@@ -90,6 +93,7 @@ Node answers_node(const AnswersAtPlace& answers, bool is_old) {
       {scene::top_row({words_of(answers, is_old).fixed(words_width),
                        scene::centred(tables_of(answers, wide_cell, usual.between, false)).filling()},
                       Gap::wide),
+       scene::column({line_of(answers, is_old), tables_of(answers, spread_cell, 0, false, true)}),
        scene::column({line_of(answers, is_old),
                       scene::centred(tables_of(answers, narrow_cell, between_narrow, false))}),
        scene::column({scene::text(answers.sentence, style::Text::caption, is_old ? scene::dim_ink : 0)

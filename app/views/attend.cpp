@@ -331,7 +331,7 @@ Plot square_plot(const Square& square, const BandPlace* loupe) {
   };
   for (const SeenPart& part : seen.parts)
     plot.marks.push_back(part_mark(part, square.view().shares, square.range));
-  if (square.view().chunks && !square.look.is_alone) add_chunks(plot, square);
+  if (square.view().chunks && !square.application.tells_story()) add_chunks(plot, square);
   add_frames(plot, square, loupe);
   return plot;
 }
@@ -358,12 +358,8 @@ Node corner_of(const Square& square, const std::string& name, const std::string&
   return scene::framed(scene::first_that_fits(std::move(wishes)), Gap::near, Gap::near);
 }
 
-/// A square, or the reason why there is none.
-Node square_node(const Square& square, const std::string& name, const std::string& words,
-                 const std::string& reason) {
-  if (!reason.empty())
-    return scene::column({scene::line(name, style::Text::title), scene::text(reason).named("reason")})
-        .named(fmt::format("no {}", square.name()));
+/// A square: its name, words and loupe above its diagonal, or beside it if it is alone.
+Node square_node(const Square& square, const std::string& name, const std::string& words) {
   const BandPlace loupe = loupe_place(square);
   const AttentionBlock& block = square.block;
   const bool has_corner =
@@ -391,21 +387,32 @@ Node squares(Application& application, const SquareLook& look, const Node& below
   const double common = attended_range(application);
   const Known<RowOfWeights> answer = ask_row(application, application.session.token());
   const AttentionFacts& facts = attention_facts(application);
+  Nodes reasons;
   Nodes both;
+  const bool has_both = facts.reason.empty() && facts.no_softmax.empty();
   for (const auto& [by, name, reason] :
        {std::tuple(WeighedBy::rule, computed.variant->label, facts.reason),
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
     if (by == WeighedBy::softmax && look.is_alone) continue;
+    if (!reason.empty()) {
+      reasons.push_back(
+          scene::column({scene::line(name, style::Text::title), scene::text(reason).named("reason")},
+                        Gap::small)
+              .named(by == WeighedBy::rule ? "no rule" : "no softmax"));
+      continue;
+    }
     const double range = attended_range(application, by);
-    const Square square{application, computed, block, range, answer.value.get(), by, look, below};
+    const SquareLook& own = has_both ? look : look.is_small ? small_alone : large_alone;
+    const Square square{application, computed, block, range, answer.value.get(), by, own, below};
     const AttentionView& view = application.session.state().attention;
     std::string words = square_words(by, !view.gates && facts.has_gates,
                                      view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
                                      seen_weights(application, by).weights_of_a_pixel, look.is_small);
     if (range != common) words += own_scale_words(range);
-    both.push_back(square_node(square, name, words, reason).filling());
+    both.push_back(square_node(square, name, words).filling());
   }
-  return scene::row(std::move(both), Gap::far);
+  reasons.push_back(scene::row(std::move(both), Gap::far).filling());
+  return scene::column(std::move(reasons));
 }
 
 Node switch_node(Application& application, const AttendSwitch& shown, bool AttentionView::*field) {

@@ -220,7 +220,7 @@ class SideColumn {
   Node difference(const SideMoment::Memory& memory) const {
     if (side_.is_reference) return scene::column({scene::note("the baseline")});
     if (memory.apart.size() == 0)
-      return scene::column({scene::note("no difference"), scene::caption(no_difference(side_, all_))});
+      return scene::column({scene::note("not comparable"), scene::caption(no_difference(side_, all_))});
     std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus baseline",
                                      "difference"};
     const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all_.range);
@@ -251,7 +251,7 @@ class SideColumn {
     picture.told = [&numbers, range, turned = picture.look.transposed,
                     is_common = range == all_.range](Cell at) {
       const Cell cell = turned ? Cell{at.column, at.row} : at;
-      return fmt::format("row {}, column {}: {:.5g}. Colours from −{} to {}{}.", cell.row, cell.column,
+      return fmt::format("[{}, {}] = {:.5g}. Colours from −{} to {}{}.", cell.row, cell.column,
                          numbers(cell.row, cell.column), plain_number(range, 2), plain_number(range, 2),
                          is_common ? ", the same in every column" : ": its own scale");
     };

@@ -251,7 +251,7 @@ class DataDetails {
   Nodes told() const {
     Nodes all;
     if (const Preset* preset = preset_of(id())) {
-      all.push_back(scene::heading("How large, and which random numbers"));
+      all.push_back(scene::heading("Sizes and seed"));
       all.push_back(
           preset_sliders(*preset, preset_size(id()), [&page = page_, preset](const PresetSize& size) {
             page.list.filter.typed.clear();

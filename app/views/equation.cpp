@@ -176,12 +176,12 @@ void add_lines(Nodes& all, Application& application) {
   add_reading(all, application, entry(phase.operations, present));
 }
 
-void add_loss(Nodes& all, const Variant& variant) {
+void add_loss(Nodes& all, const Variant& variant, const Settings& settings) {
+  const InnerLoss loss = loss_of(variant, settings);
   all.push_back(scene::caption("Learning problem"));
-  all.push_back(scene::paragraph(variant.loss.words));
-  if (!variant.loss.latex.empty())
-    all.push_back(wrapped("\\mathcal L(S) = " + variant.loss.latex, problem_size));
-  if (!variant.loss.step.empty()) all.push_back(wrapped(variant.loss.step, problem_size));
+  all.push_back(scene::paragraph(loss.words));
+  if (!loss.latex.empty()) all.push_back(wrapped("\\mathcal L(S) = " + loss.latex, problem_size));
+  if (!loss.step.empty()) all.push_back(wrapped(loss.step, problem_size));
   all.push_back(scene::caption(variant.paper));
 }
 
@@ -198,7 +198,7 @@ void draw_equation(Application& application) {
     const Variant& variant = *sight.computation->variant;
     Nodes all = {scene::caption(fmt::format("{}, line by line", variant.label))};
     if (sight.record) add_lines(all, application);
-    add_loss(all, variant);
+    add_loss(all, variant, sight.computation->sequence.settings);
     return scene::column(std::move(all), Gap::near).named("equation");
   });
 }

@@ -217,8 +217,8 @@ std::string refusal(const Application& application) {
   if (application.save_path.empty() || is_folder(path) || !path.has_filename())
     return "Type a name in this folder.";
   if (path.extension() != ending)
-    return fmt::format("The name ends with \"{}\"; what is saved is {} by \"{}\".", path.extension().string(),
-                       ending == ".json" ? "opened again" : "known", ending);
+    return fmt::format("The name ends with \"{}\"; it must end with \"{}\".", path.extension().string(),
+                       ending);
   if (!is_folder(path.parent_path()))
     return fmt::format("There is no folder {}.", path.parent_path().string());
   return {};

@@ -163,7 +163,7 @@ Node strip(Application& application, Form form, const ComparedRows& compared, In
       if (form == application.session.choice().form)
         application.hovered = recorded_cell(application, compared.is_written, cell.column);
       return fmt::format("{} of token {}, channel {}: {:+.6g}", compared.is_written ? "write" : "output",
-                         token + 1, cell.column, compared.numbers(form)(0, cell.column));
+                         token + 1, cell.column + 1, compared.numbers(form)(0, cell.column));
     };
   }
   return Node{std::move(picture)}.named(compared.is_written ? "written" : "output");

@@ -103,7 +103,7 @@ Node questions_row(Application& application, const std::string& words, std::opti
 
 /// The loss and the step on it.
 Node loss_formula(const Computation& computed) {
-  const InnerLoss& loss = computed.variant->loss;
+  const InnerLoss loss = loss_of(*computed.variant, computed.sequence.settings);
   const auto coloured = [&](const std::string& latex) {
     return coloured_symbols(latex, computed.written_symbol);
   };

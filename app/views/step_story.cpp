@@ -8,14 +8,22 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float picture_heights[] = {208, 176, 152, 128, 96, 0};  // design pixels, as all that follow
+/// The sizes of the pictures and tables, in design pixels, as all that follow.
+struct TablesLook {
+  float picture;
+  float least_row;
+  bool is_small = false;
+};
+constexpr TablesLook tables_looks[] = {{208, 34}, {176, 30}, {152, 26},    {128, 26},
+                                       {96, 18},  {0, 18},   {0, 18, true}};
 constexpr float low_story = 420;
 constexpr float ramp_width = 120;
 
 /// What the memory returns for every key before and after, and the memory as heat maps.
-Node tables(const Application& application, const MemoryStory& story, const std::string& token, float picture,
-            bool is_small) {
-  CellTables cells = story_cells(story, is_small);
+Node tables(const Application& application, const MemoryStory& story, const std::string& token,
+            const TablesLook& look) {
+  CellTables cells = story_cells(story, look.is_small);
+  cells.least_cell.y = look.least_row;
   const auto add = [&](const char* name, std::vector<std::string> titles, const char* sign,
                        const Matrix<double>& values, const Matrix<double>& memory, const char* link) {
     CellValues table = story_table(story, story.keys, name, std::move(titles), values);
@@ -35,7 +43,7 @@ Node tables(const Application& application, const MemoryStory& story, const std:
   add("change", {fmt::format("what {} changes", token), "the change"}, "+", story.table.change, story.change,
       "what that changes");
   add("after", {"the memory after", "after"}, "=", story.table.after, story.after, "what it returns");
-  cells.picture = story.no_memory.empty() ? picture : 0;
+  cells.picture = story.no_memory.empty() ? look.picture : 0;
   return Node{std::move(cells)};
 }
 
@@ -93,29 +101,25 @@ Node story_node(Application& application, const MemoryStory& story) {
   const Computation& computed = *application.session.computed();
   const std::string token = quoted_word(computed, story.token);
   Nodes wishes;
-  const auto add = [&](float picture, bool is_small) {
+  for (const TablesLook& look : tables_looks) {
+    if (look.picture > 0 && !story.no_memory.empty()) continue;
     Nodes all;
     if (!story.keys.empty())
-      all.push_back(scene::centred(tables(application, story, token, picture, is_small).named("answers")));
+      all.push_back(scene::centred(tables(application, story, token, look).named("answers")).shrinking());
     Node foot = application.hides_answer()
                     ? with_command(application, "view.reveal", scene::pill("show the answer", true))
                     : erase_switch(application);
     all.push_back(
         scene::row({scene::caption(application.hides_answer() ? "" : others_in_words(story)).filling(),
                     std::move(foot), colours(answer_scale(story.table)).right().filling()}));
-    wishes.push_back(scene::column(std::move(all), is_small ? Gap::near : Gap::far));
-  };
-  for (const float picture : picture_heights) {
-    if (picture == 0 || story.no_memory.empty()) add(picture, false);
+    wishes.push_back(scene::column(std::move(all), look.is_small ? Gap::near : Gap::far));
   }
-  add(0, true);
-  return story_page(
-      application,
-      {.headline = application.telling() < 2.2 ? first_half(headline(story, token)) : headline(story, token),
-       .question = fmt::format("What does {} change in what the memory says?", token),
-       .about = about(computed, story),
-       .content = scene::first_that_fits(std::move(wishes)),
-       .hides_itself = true});
+  return story_page(application, {.headline = application.telling() < 2.2 ? first_half(headline(story, token))
+                                                                          : headline(story, token),
+                                  .question = fmt::format("How does {} change what the memory says?", token),
+                                  .about = about(computed, story),
+                                  .content = scene::first_that_fits(std::move(wishes)),
+                                  .hides_itself = true});
 }
 
 }  // namespace

@@ -122,11 +122,13 @@ Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<con
 
 Node story_buttons(Application& application) {
   const Session& session = application.session;
+  const std::string word = quoted_word(*session.computed(), session.token());
+  std::string place = fmt::format("token {} of {}", session.token() + 1, session.data().tokens);
+  if (!place.starts_with(word)) place += " · " + word;
   const std::string play = application.playing ? "❚❚ pause" : "▶ read on";
   Nodes all = {with_command(application, "time.play", scene::pill(play, true).named("play")),
                with_command(application, "token.forward", scene::pill("→ next token").named("next")),
-               scene::tag(fmt::format("token {} of {} · {}", session.token() + 1, session.data().tokens,
-                                      quoted_word(*session.computed(), session.token())))};
+               scene::tag(place)};
   all.push_back(scene::rest());
   all.push_back(with_command(application, "text.type", scene::word_button("type a text")));
   return scene::row(std::move(all), Gap::wide);

@@ -34,7 +34,7 @@ Node buttons(Application& application) {
                      button(application, "play", play, "time.play"),
                      button(application, "forwards", Icon::forwards, grain + ".forward"),
                      button(application, "to the end", Icon::to_end, "time.end"),
-                     button(application, "to the event before", Icon::mark_back, "mark.back"),
+                     button(application, "to the previous event", Icon::mark_back, "mark.back"),
                      button(application, "to the next event", Icon::mark_forward, "mark.forward")},
                     Gap::small);
 }
@@ -69,7 +69,7 @@ Node position(const Session& session, const Trace& trace) {
   const std::string group = group_words(trace, session.token());
   const std::string step = step_words(trace, session.cursor());
   const std::string all = fmt::format("of {}", trace.tokens);
-  const bool has_label = label != std::to_string(session.token());  // labels that are indices
+  const bool has_label = !only_counts(label, session.token());
   const auto wish = [&](bool is_named, const std::string& below) {
     Nodes pieces = {piece(group + "token"), piece(number, style::Text::strong)};
     pieces.push_back(piece(all + (is_named ? " ·" : "")));
@@ -83,7 +83,8 @@ Node position(const Session& session, const Trace& trace) {
                                  wish(false, ""),
                                  scene::line(group + "token " + number, style::Text::body, scene::dim_ink)})
       .named("position")
-      .told(fmt::format("{}token {} of {} · {}{}", group, number, trace.tokens, label, step));
+      .told(fmt::format("{}token {} of {}{}{}", group, number, trace.tokens, has_label ? " · " + label : "",
+                        step));
 }
 
 /// The first line that a new user reads: which keys to press. It is a button, the only filled one in the row.

@@ -274,7 +274,7 @@ Plot difference_plot(Application& application, const ProofLines& all, const Word
                         .name = "first wrong token",
                         .x = x,
                         .look = {.colour = c.alarm},
-                        .label = {.words = {"first wrong: " + counted_token(computed, flag)}},
+                        .label = {.words = {"first difference: " + counted_token(computed, flag)}},
                         .shift = {0, below}});
   return plot;
 }
@@ -302,8 +302,9 @@ Node marks_legend(const ProofLines& all) {
       .named("lost")
       .told(
           "Marks above the tokens, one row for each precision: the first number of each kind that is lost. "
-          "Underflow: below the smallest number, about 10⁻⁴⁵ in f32, 10⁻⁴⁰ in tf32 and bf16, 6 × 10⁻⁸ in "
-          "f16. Cancellation: a sum of rounded numbers is exactly 0. Point at a mark to see which number.");
+          "Underflow: below the smallest number, about 10⁻⁴⁵ in f32, 10⁻⁴¹ in tf32, 10⁻⁴⁰ in bf16, "
+          "6 × 10⁻⁸ in f16. Cancellation: a sum of rounded numbers is exactly 0. Point at a mark to see "
+          "which number.");
 }
 
 Node lens_choice(Application& application) {

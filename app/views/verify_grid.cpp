@@ -85,7 +85,7 @@ std::string cell_words(const GridRow& row, std::size_t index) {
   if ((*row.missing)[index]) return head + "\nThere is no such form.";
   if (!result &&
       column.backend->missing(variant, random_settings(variant, {}, 1), column.form, column.precision))
-    return head + "\nOnly with other options than the usual ones: those are checked.";
+    return head + "\nThis form does not exist with the default options; other options are checked.";
   if (!result) return head + (row.found ? "\nNothing was run." : "\nNot checked yet.");
   if (!result->message.empty()) return fmt::format("{}\n{}\n{}", head, result->message, result->reproduction);
   if (row.is_shipped)

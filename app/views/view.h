@@ -32,7 +32,7 @@ Node awaiting(std::string_view words, const Known<Value>& answer, Questions& que
                      scene::line(fmt::format("{}{}", words, far), style::Text::caption, scene::dim_ink),
                      scene::word_button("stop")
                          .on([&questions, asked] { questions.give_up(asked); })
-                         .told("Gives it up; what is seen stays.")});
+                         .told("Stops it; what is shown stays.")});
 }
 
 // How sentences name the tokens of a text.
@@ -54,9 +54,7 @@ inline std::string counted_token(const Computation& computed, Index token) {
 
 /// “drum” (token 43); "token 43"
 inline std::string quoted_and_numbered(const Computation& computed, Index token) {
-  const std::string quoted = quoted_word(computed, token);
-  if (only_counts(word_at(computed, token), token)) return quoted;
-  return fmt::format("{} (token {})", quoted, token + 1);
+  return quoted_and_numbered(word_at(computed, token), token);
 }
 
 }  // namespace palimpsest

@@ -75,7 +75,7 @@ void fill(ExplainedCell& answer, const Application& application) {
   const Matrix<double> none;
   const Matrix<double>& values = recorded ? record.at(cell.tensor) : none;
   if (cell.row >= values.rows() || cell.column >= values.cols()) {
-    answer.problem = "The pinned entry is not in this step. Esc releases it.";
+    answer.problem = "The held entry is not in this step. Esc releases it.";
     return;
   }
   const Symbol symbol = named_symbol(trace.symbols, cell.tensor);
@@ -365,7 +365,7 @@ Node explanation(Application& application, const AskedCell& asked, std::size_t m
     all.push_back(bar_lines(part_lines(answer, labels, named), false, answer.dust).named("parts"));
   }
   if (answer.written) add_writers(all, application, asked, most, is_low);
-  if (asked.is_held) all.push_back(scene::caption("Pinned; Esc releases it."));
+  if (asked.is_held) all.push_back(scene::caption("Held; Esc releases it."));
   return scene::column(std::move(all), is_low ? Gap::small : Gap::near);
 }
 
@@ -416,7 +416,7 @@ void draw_why(Application& application) {
     Node title = scene::row({scene::tag("Why this number?"),
                              is_known ? origin_of_focus(application).filling().right() : scene::rest()});
     Node body = is_known ? explained(application, *cell)
-                         : scene::paragraph("Point at an entry to see how it was computed. A click pins it.");
+                         : scene::paragraph("Point at an entry to see how it is computed. A click holds it.");
     return scene::column({std::move(title), std::move(body).filling()}, Gap::near).named("why");
   });
 }

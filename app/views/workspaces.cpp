@@ -88,7 +88,7 @@ constexpr Workspace all_workspaces[] = {
      ImGuiMod_Ctrl | ImGuiKey_2, learn_panels},
     {"attend", "Attend", "The weight of every earlier value in every output, beside softmax",
      ImGuiMod_Ctrl | ImGuiKey_3, attend_panels},
-    {"compare", "Compare", "Two to four rules, settings, forms or precisions under one cursor",
+    {"compare", "Compare", "Two to four rules, settings, forms or precisions, side by side",
      ImGuiMod_Ctrl | ImGuiKey_4, compare_panels},
     {"verify", "Verify",
      "How much every form and precision differs from the recurrence, and what an injected fault does",

@@ -71,7 +71,7 @@ std::vector<std::string> most_lost_words(const LeftOfWrite& left, const std::str
 std::string together_words(const RowOfWeights& row, const std::string& softmax_most) {
   std::string words;
   if (row.reason.empty() && !row.words.empty()) {
-    words = fmt::format("Together {} of this row", weight_words(row.together, true));
+    words = fmt::format("Together they have {} of this row", weight_words(row.together, true));
     if (row.softmax_weights.size() > 0)
       words += fmt::format(", {} of softmax's", weight_words(row.softmax_together, true));
     words += row.subtracts == 0 ? ". No weight is negative."

@@ -106,10 +106,12 @@ std::string agreement_words(const Computation& computed) {
         return form->missing.empty() && form->judgement.says_nothing() == says_nothing;
       });
     };
+    const auto agreeing = count(false);
     const auto lost = count(true);
-    return fmt::format(
-        "{} agree{}{} · {}", counted(count(false), "form", "forms"), on_device(computed.choice),
-        lost == 0 ? "" : fmt::format(", {} lost in rounding", lost), plain_number(computed.worst, 2));
+    return fmt::format("{} {}{}{} · {}", counted(agreeing, "form", "forms"),
+                       agreeing == 1 ? "agrees" : "agree", on_device(computed.choice),
+                       lost == 0 ? "" : fmt::format(", {} lost in rounding", lost),
+                       plain_number(computed.worst, 2));
   }
   const Index bad = first_bad_token(computed);
   const std::string device = on_device(computed.choice);
@@ -174,7 +176,7 @@ std::string what_costs_mean(const std::vector<CostRow>& rows) {
   constexpr const char* on_a_gpu = "; within a step a GPU works in parallel.";
   if (buys) return std::string("Per token. Forms with more FLOPs need fewer sequential steps") + on_a_gpu;
   if (saves)
-    return std::string("Per token. Some forms need fewer sequential steps at no more FLOPs") + on_a_gpu;
+    return std::string("Per token. Some forms need fewer sequential steps without more FLOPs") + on_a_gpu;
   if (!differ && std::ranges::count(rows, "", &CostRow::missing) > 1)
     return "Per token. Every form costs the same here.";
   return "Per token.";

@@ -39,14 +39,13 @@ std::string moment_words(const LearningMoment* moment, const std::string& token,
 }
 
 std::string no_loss_words(const Variant& variant) {
-  return variant.loss.words + " It has no loss; Attend shows what it reads.";
+  return variant.loss.words + " This rule has no loss; Attend shows what it reads.";
 }
 
 std::string step_sentence(const LearningMoment& moment) {
   const LearningStep& step = moment.step;
   if (step.problem.muon)
-    return "This loss is unbounded below. Muon gives all singular directions the same step, and the columns "
-           "are renormalised afterwards.";
+    return "Muon gives all singular directions the same step, however small the gradient is along them.";
   if (!std::isfinite(step.loss_after)) return "The loss after the step is not finite.";
   if (step.loss_after > step.loss_before && std::isfinite(moment.edge))
     return fmt::format("The step is {:.3g} times its stability limit: it increases the loss.",
@@ -102,7 +101,7 @@ std::string decrease_words(const LearningMoment& moment, double edge, bool is_se
   if (is_seen) return "loss decreases";
   if (std::isfinite(edge)) return fmt::format("loss decreases up to {:.3g}", edge);
   const bool always_lower = moment.losses.back() <= std::ranges::min(moment.losses);
-  return always_lower ? "this loss is unbounded below" : "no step increases the loss";
+  return always_lower ? "loss decreases throughout" : "no step increases the loss";
 }
 
 const char* landing_words(const LearningMoment& moment) {
@@ -113,7 +112,7 @@ std::vector<std::string> interference_words(const std::string& token, const Harm
   const bool is_over = pair.cosine >= same_key;
   const std::string losses = fmt::format("{} → {}", plain_number(pair.before), plain_number(pair.after));
   if (is_over)
-    return {fmt::format("overwritten: {}, whose loss goes {}", token, losses),
+    return {fmt::format("overwritten: {}, loss {}", token, losses),
             fmt::format("overwritten: {} {}", token, losses), fmt::format("{}: {}", token, losses)};
   return {fmt::format("most interference: {}, loss {}", token, losses),
           fmt::format("interference: {} {}", token, losses), fmt::format("{}: {}", token, losses)};
@@ -121,7 +120,7 @@ std::vector<std::string> interference_words(const std::string& token, const Harm
 
 std::vector<std::string> orthogonalise_words(Index steps, double growth) {
   return {fmt::format("the rule takes {} steps: drag to see fewer", steps),
-          fmt::format("the first multiplies the smallest by {:.3g}", growth)};
+          fmt::format("step 1 multiplies the smallest σ by {:.3g}", growth)};
 }
 
 std::vector<std::string> solve_words(const ConvergingSolve& solve) {
@@ -169,7 +168,7 @@ std::vector<std::string> network_words(const LearningMoment& moment, NetworkSide
 }
 
 std::string sphere_words(double explained) {
-  return fmt::format("first three principal directions, {:.0f} % of the squares; drag to turn",
+  return fmt::format("first 3 principal directions: {:.0f} % of the squared norms; drag to turn",
                      100 * explained);
 }
 
@@ -180,8 +179,8 @@ std::string capacity_words(const std::string& rule, Index channels, Index given)
       4 * channels, channels, rule);
   if (channels < given)
     words += fmt::format(
-        " The data have {} channels; {} are faster and show the same, because only pairs per channel matter.",
-        given, channels);
+        " The data have {} channels; {} are faster and show the same: only pairs per channel matter.", given,
+        channels);
   return words;
 }
 
@@ -241,9 +240,8 @@ std::string step_size_words(const StepReach& strengths, Index token) {
 std::string keeping_words(const Keeping& keeping, Index channel, Index token, const std::string& letter,
                           const std::string& half_life) {
   const double kept = keeping.mean[token];
-  std::string words = keeping.forgets
-                          ? fmt::format("f = {:.4g}: it keeps {:.4g} of the memory", 1 - kept, kept)
-                          : fmt::format("{} = {:.4g}", letter, kept);
+  std::string words = keeping.forgets ? fmt::format("f = {:.4g}: keeps {:.4g} of the memory", 1 - kept, kept)
+                                      : fmt::format("{} = {:.4g}", letter, kept);
   if (keeping.channels > 1 && channel < 0)
     words += fmt::format(" on average, {:.4g} to {:.4g} in its {} channels", keeping.least[token],
                          keeping.most[token], keeping.channels);
@@ -253,7 +251,7 @@ std::string keeping_words(const Keeping& keeping, Index channel, Index token, co
 }
 
 std::string growth_words(double root_mean_square) {
-  return fmt::format("root mean square of the entries of S after it: {:.3g}", root_mean_square);
+  return fmt::format("root mean square of the entries of S after the write: {:.3g}", root_mean_square);
 }
 
 }  // namespace palimpsest

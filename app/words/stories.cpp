@@ -119,14 +119,14 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
   const LearningStep& step = moment.step;
   const std::string what = step.problem.token_count > 1 ? "This batch is written" : token + " is written";
   if (!std::isfinite(step.loss_before)) return what + ": its loss is not finite.";
-  const char* const goes = step.loss_after <= step.loss_before ? "falls" : "grows";
+  const char* const goes = step.loss_after <= step.loss_before ? "falls" : "rises";
   return fmt::format("{}: the loss {} from {} to {}.", what, goes, plain_number(step.loss_before, 3),
                      plain_number(step.loss_after, 3));
 }
 
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token) {
   const auto label = [&](Index t) { return quoted_label(entry(computed.data->labels, t), t); };
-  const std::string at = fmt::format("At {} (token {}), ", label(token), token + 1);
+  const std::string at = fmt::format("At {}, ", quoted_and_numbered(computed.data->labels[token], token));
   if (!std::isfinite(row.total)) return {{not_finite_words}};
   const ReadWord* const most = row.read_most();
   if (!most) return {{at + "the output reads no other token."}};

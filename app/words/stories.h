@@ -54,8 +54,7 @@ std::string fault_headline(const Computation& computed, const Fault& fault, Form
 /// How agreement is drawn.
 inline constexpr const char* agreement_about =
     "A row is one form in one precision; a point is a token. The further left, the smaller its difference "
-    "from "
-    "the recurrence, which handles token after token.";
+    "from the recurrence, which computes token by token.";
 
 /// "Asked “The red jar holds a …”, linear attention says bell and coin. DeltaNet says lamp.": two rules after
 /// the same token.

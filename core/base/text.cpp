@@ -218,6 +218,11 @@ std::string quoted_label(std::string_view label, std::ptrdiff_t token) {
                                    : fmt::format("“{}”", visible_label(label));
 }
 
+std::string quoted_and_numbered(std::string_view label, std::ptrdiff_t token) {
+  const std::string quoted = quoted_label(label, token);
+  return only_counts(label, token) ? quoted : fmt::format("{} (token {})", quoted, token + 1);
+}
+
 std::string numbered_label(std::string_view label, std::ptrdiff_t token) {
   return only_counts(label, token) ? std::to_string(token + 1)
                                    : fmt::format("{} {}", token + 1, quoted_label(label, token));
@@ -258,7 +263,7 @@ std::string unescaped(std::string_view id) {
 std::string problem_in_words() try { throw; } catch (const std::bad_alloc&) {
   return "there is not enough memory for this";
 } catch (const std::logic_error& error) {
-  return fmt::format("a mistake in this program: {}", error.what());
+  return fmt::format("a bug in this program: {}", error.what());
 } catch (const std::exception& error) {
   return error.what();
 } catch (...) {

@@ -75,7 +75,10 @@ bool only_counts(std::string_view label, std::ptrdiff_t token);
 /// How sentences name a token: “drum”; or "token 43" where its label is only its number.
 std::string quoted_label(std::string_view label, std::ptrdiff_t token);
 
-/// The same with its number: "43 “drum”"; or "43".
+/// The same with its number: “drum” (token 43); or "token 43".
+std::string quoted_and_numbered(std::string_view label, std::ptrdiff_t token);
+
+/// The same, the number first: "43 “drum”"; or "43".
 std::string numbered_label(std::string_view label, std::ptrdiff_t token);
 
 /// "What is written" as it stands in a sentence: "what is written". Symbols keep their letters.

@@ -51,9 +51,9 @@ bool contains(Range range, double value) {
 }
 
 std::vector<Input> all_inputs(const Variant& variant) {
-  std::vector<Input> inputs = {{"q", {"n", "dk"}, Range::finite, "query: what is asked of the memory"},
-                               {"k", {"n", "dk"}, Range::finite, "key: where it is written"},
-                               {"v", {"n", "dv"}, Range::finite, "value: what is written"}};
+  std::vector<Input> inputs = {{"q", {"n", "dk"}, Range::finite, "query: the vector that reads the memory"},
+                               {"k", {"n", "dk"}, Range::finite, "key: the value is stored under it"},
+                               {"v", {"n", "dv"}, Range::finite, "value: the vector to store"}};
   for (const Input& own : variant.inputs) {
     const auto common = std::ranges::find(inputs, own.name, &Input::name);
     if (common == inputs.end())
@@ -77,6 +77,12 @@ std::vector<std::string> states_of(const Variant& variant, const Settings& setti
     if (state.when.holds(settings)) names.push_back(state.name);
   }
   return names;
+}
+
+InnerLoss loss_of(const Variant& variant, const Settings& settings) {
+  InnerLoss loss = variant.loss;
+  if (loss.adapt) loss.adapt(settings, loss);
+  return loss;
 }
 
 std::vector<StateSet> state_sets(const Variant& variant) {

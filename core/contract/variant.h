@@ -116,6 +116,8 @@ struct InnerLoss {
   std::string words;
   std::string latex = {};  // empty where there is none; words then say why
   std::string step = {};   // LaTeX of the step taken on it
+  /// Changes words and LaTeX to those for other settings than the defaults.
+  std::function<void(const Settings&, InnerLoss&)> adapt = {};
   /// The steps that a token makes, as computations (core/rules/inner_problem.h). Throws Unsupported where the
   /// numbers of the token leave no loss. Absent: there is none, and words say why.
   std::function<std::vector<InnerProblem>(const InnerContext&)> problems = {};
@@ -178,6 +180,9 @@ std::vector<Input> inputs_of(const Variant& variant, const Settings& settings);
 
 /// The names of the states that belong to these settings.
 std::vector<std::string> states_of(const Variant& variant, const Settings& settings);
+
+/// The learning problem with these settings.
+InnerLoss loss_of(const Variant& variant, const Settings& settings);
 
 /// Whether `variant` hands on a state of this name, whatever the settings.
 inline bool hands_on(const Variant& variant, std::string_view state) {

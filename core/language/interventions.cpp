@@ -52,7 +52,7 @@ constexpr Adder adders[] = {{"deltanet", "linear"}, {"gated_deltanet", "scalar_d
 
 void only_add(HeadInputs& inputs, const ChangedHead&) {
   const Adder* const found = row_called(adders, inputs.rule, &Adder::erases);
-  if (!found) refuse("{} erases nothing: it only adds as it is", find_variant(inputs.rule).label);
+  if (!found) refuse("{} erases nothing: it only adds already", find_variant(inputs.rule).label);
   const Array beta = array_of(inputs, "beta");
   scale_rows(array_of(inputs, "v"), [&](Index t) { return beta[t]; });
   inputs.arrays.erase("beta");
@@ -83,7 +83,7 @@ void fix_decay(HeadInputs& inputs, const ChangedHead& head) {
   const double alpha = number_in(head.value, 0, 1);
   if (const Gated* const row = row_called(gated, inputs.rule, &Gated::plain)) inputs.rule = row->gated;
   if (inputs.rule != "gated_deltanet" && inputs.rule != "scalar_decay")
-    refuse("{} has no decay of one number", find_variant(inputs.rule).label);
+    refuse("{} does not have one decay for all channels", find_variant(inputs.rule).label);
   inputs.arrays.erase("g");
   set_decays(inputs, alpha);
 }
@@ -142,13 +142,13 @@ constexpr InterventionKind kinds[] = {
     {"decay", "every decay is this number", "decay", "a number from 0 to 1", fix_decay},
     {"fade", "every log decay times a number", "log decay ×", "a number from 0 to 1000", scale_decay},
     {"rule", "another rule in the place of the trained one", "runs", "the id of a variant", change_rule},
-    {"take-out", "what a token stored is taken out", "without token", "the number of a token", take_out},
-    {"clear", "the memory is empty again before a token", "empty before token", "the number of a token",
+    {"take-out", "what a token stored is removed", "without t =", "the index of a token, from 0", take_out},
+    {"clear", "the memory is emptied before a token", "empty before t =", "the index of a token, from 0",
      clear_memory},
     {"start", "the memory begins with a state", "begins with", "a file with initial_state [K, V]",
      begin_with},
-    {"fault", "a mistake in the equations of the form", "mistake", "the id of a fault", put_fault_in},
-    {"silent", "nothing is answered", "silent", "", silence},
+    {"fault", "a fault in the equations of the form", "fault", "the id of a fault", put_fault_in},
+    {"silent", "the output is 0", "silent", "", silence},
 };
 
 }  // namespace

@@ -280,7 +280,7 @@ class Tensors {
       refuse_file(path_, "tensor {} is {}; expected [{}, {}]", name, to_string(found->second.shape),
                   words(rows), words(columns));
     }
-    if (!matrix.allFinite()) refuse_file(path_, "tensor {} holds what is no finite number", name);
+    if (!matrix.allFinite()) refuse_file(path_, "tensor {} holds a number that is not finite", name);
     return matrix;
   }
 

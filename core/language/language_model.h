@@ -58,7 +58,7 @@ class LanguageModel {
  public:
   /// An .npz or .safetensors of weights, named as flash-linear-attention names those of its layers
   /// (assets/models/README.md). Throws InputError naming the file and the tensor that is missing, of another
-  /// shape or holds what is no finite number.
+  /// shape or holds a number that is not finite.
   explicit LanguageModel(const std::filesystem::path& weights);
 
   Index layers() const { return static_cast<Index>(blocks_.size()); }

@@ -348,13 +348,13 @@ std::vector<Fault> all_faults() {
        }},
       {"momentum-dropped", "Momentum dropped", "Each step ignores the direction of the previous step.",
        "a momentum in an equation of its own", momentum_dropped},
-      {"norm-not-differentiated", "Gradient past the layer norm",
+      {"norm-not-differentiated", "Gradient ignores the layer norm",
        "The gradient is computed as if the output were not normalised.", "a layer norm inside the loss",
        [](EquationEditor& equations) {
          equations.replace({Purpose::gradient},
                            calls({"layer_norm_gradient", "row_layer_norm_gradient"}, first));
        }},
-      {"bend-not-differentiated", "Gradient past the activation",
+      {"bend-not-differentiated", "Gradient ignores the activation",
        "The backward pass treats the hidden units as linear.", "hidden units",
        [](EquationEditor& equations) {
          equations.replace({Purpose::hidden_gradient}, without_call("gelu_derivative"));

@@ -265,17 +265,16 @@ std::string in_words(const std::vector<DigitsLost>& lost) {
                        by_how_much(worst(most)));
   }
   const double ratio = worst(most) / worst(least);
-  const std::string measured = fmt::format("here rounding is multiplied {} on the way, token by token {}",
+  const std::string measured = fmt::format("rounding is multiplied {} here, and {} token by token",
                                            by_how_much(worst(most)), by_how_much(worst(least)));
   if (!(ratio > 2)) {
     return fmt::format(
-        "The {} form adds up {} writes before they can take each other away. On these data they hardly do: "
-        "{}.",
+        "The {} form adds up {} writes before they can cancel. On these data they hardly cancel: {}.",
         name(most.form), most.at_once, measured);
   }
   return fmt::format(
-      "The {} form adds up {} writes before they take each other away, and every term is rounded as a part "
-      "of a sum that is larger than what is left of it: {}. That is {:.1f} decimal digits.",
+      "The {} form adds up {} writes before they cancel. Every term is rounded as a part of a sum that is "
+      "larger than the result: {}. That costs {:.1f} decimal digits.",
       name(most.form), most.at_once, measured, std::log10(ratio));
 }
 

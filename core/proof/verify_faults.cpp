@@ -67,10 +67,10 @@ class FaultVerification {
         std::ranges::all_of(plan_.backends, [](const Backend* backend) { return backend == &cpu_backend(); });
     if (!is_f64) {
       throw Unsupported(
-          "a fault is looked for step by step in f64: in f32 the rounding of a right step is as large as "
-          "what some faults change");
+          "a fault is traced step by step in f64: in f32 the rounding of a right step is as large as the "
+          "effect of some faults");
     }
-    if (!is_cpu) throw Unsupported("equations with a fault in them are carried out on the cpu alone");
+    if (!is_cpu) throw Unsupported("equations with a fault are computed on the cpu only");
   }
 
   void add_rows(const OptionChoice& choice) {
@@ -107,7 +107,7 @@ class FaultVerification {
       const std::vector<std::size_t> rows = open_rows(choice, form, index);
       if (rows.empty()) continue;
       std::optional<std::string> missing = verified.variant->rule->missing(form, verified.given);
-      if (!missing && verified.random.tokens == 0) missing = "there is no token, and no step to go wrong";
+      if (!missing && verified.random.tokens == 0) missing = "there is no token, so no step can be wrong";
       if (missing) {
         for (const std::size_t row : rows) attempts.push_back({.row = row, .without = *missing});
         continue;
@@ -167,7 +167,7 @@ class FaultVerification {
     };
     std::optional<FaultRun> run = run_with(fault, trace, judge, stop_);
     if (!run) {
-      attempt.without = fmt::format("it takes {}, and this form has none in its equations", fault.needs);
+      attempt.without = fmt::format("it needs {}, which the equations of this form do not have", fault.needs);
       return;
     }
     FaultyResult result = attempt.result;

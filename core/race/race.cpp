@@ -120,8 +120,8 @@ class Race {
 
   void describe() {
     report_.data = fmt::format(
-        "random numbers (seed {}), drawn for one head and copied to every other: k of length 1, q and v "
-        "normal, decays mostly small losses; four hidden units per key channel where there are any",
+        "random numbers (seed {}), drawn for one head and copied to every other: keys of norm 1, normal "
+        "queries and values, decays mostly near 1; four hidden units per key channel where there are any",
         plan_.seed);
     for (const Backend* const backend : plan_.backends) {
       if (!is_among(backend->name(), report_.timing, &RaceTiming::device))
@@ -262,7 +262,7 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index c
   }
   const std::optional<Work> work = variant.rule->cost(sequence, form, chunk_size);
   if (!work) {
-    row.missing = "this rule does not say what it takes";
+    row.missing = "this rule does not state its costs";
     return row;
   }
   const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));

@@ -214,8 +214,7 @@ EffectiveAttention effective_attention(const std::function<Channel(Index column)
                                        const AttentionWindow& window, const std::stop_token& stop) {
   Channel channel = channel_of(window.channel);
   if (window.no_mask && channel.reads_at_its_time)
-    throw Unsupported(
-        "Without its mask a query would have to be made of a memory that is not there yet at its token.");
+    throw Unsupported("Without the mask, a query would need a memory that does not exist yet at its token.");
   // The denominator is a column of the same state, so that it has the same weights.
   const std::optional<Denominator> denominator = channel.denominator;
   if (denominator) channel = channel_of(denominator->column);

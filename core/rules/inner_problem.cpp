@@ -309,9 +309,9 @@ std::vector<InnerProblem> erase_key_problems(const InnerContext& context) {
     const std::optional<double> d = multiple(row.a, row.k);
     if (!d) {
       throw Unsupported(fmt::format(
-          "token {}: the key that asks is no multiple of the key that writes; the step has a curl, "
-          "and no loss has such a gradient",
-          context.token));
+          "token {}: the erase key is no multiple of the write key; the step has a curl, and no loss has "
+          "such a gradient",
+          context.token + 1));
     }
     const bool decayed = row.structure.erase == Erase::decayed;
     const double beta = strength(row);
@@ -334,9 +334,9 @@ std::vector<InnerProblem> preconditioned_problems(const InnerContext& context) {
       if (row.k(0, i) == 0) continue;
       if (row.a(0, i) == 0) {
         throw Unsupported(fmt::format(
-            "token {}: b takes out along channel {}, which a does not ask; no preconditioner makes "
-            "that a step on a loss",
-            context.token, i));
+            "token {}: b erases along channel {}, which a does not read; no preconditioner makes that a "
+            "step on a loss",
+            context.token + 1, i + 1));
       }
       iota(i, i) = row.k(0, i) / row.a(0, i);
     }

@@ -16,8 +16,8 @@ std::optional<std::string> Rule::missing(Form form, const Settings&) const {
 
 Matrix<double> Rule::answers(const Sequence&, Form, Precision, Index, std::stop_token) const {
   throw Unsupported(
-      "A token that only asks is not defined here: only where tokens are rows of one linear memory can their "
-      "writes be left out and everything else stay as it is.");
+      "A token that only queries is not defined here: only if tokens are rows of one linear memory can their "
+      "writes be omitted without any other change.");
 }
 
 void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) const {
@@ -28,9 +28,8 @@ Amplification Rule::amplification(const Sequence&, Form, Index, std::stop_token)
 
 Channel Rule::channel(const Sequence&, Index) const {
   throw Unsupported(
-      "What this rule writes depends non-linearly on the values that it has read: no weights on values make "
-      "its "
-      "outputs, and no shares of tokens make its memory.");
+      "What this rule writes depends non-linearly on earlier values. So no output is a weighted sum of "
+      "values, and no entry of the memory is a sum over tokens.");
 }
 
 EffectiveAttention Rule::effective_attention(const Sequence& sequence, const AttentionWindow& window,

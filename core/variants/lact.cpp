@@ -354,6 +354,19 @@ std::shared_ptr<const Rule> lact_rule() {
        .parallel = ParallelRule{lact_row_program(), runs_as_row_program, is_row_program}});
 }
 
+/// The loss and the step with these settings.
+void write_loss(const Settings& settings, InnerLoss& loss) {
+  const bool has_muon = settings.option("optimizer") == "muon";
+  const bool keeps_norms = settings.option("weight_norm") == "true";
+  loss.words = "Return v for k, for a whole batch at once, with all gradients at the weights before it.";
+  if (has_muon) loss.words += " Muon gives all singular directions the same step.";
+  if (settings.option("loss") == "l2") loss.latex = "\\tfrac12\\sum_j \\eta_j\\|S^{\\top}k_j - v_j\\|^2";
+  const char* const change = "\\mu M - \\nabla\\mathcal L(S)";
+  const std::string made = has_muon ? fmt::format("\\mathrm{{NS}}_5\\left({}\\right)", change) : change;
+  loss.step =
+      keeps_norms ? fmt::format("S' = \\mathrm{{normalise}}\\left(S + {}\\right)", made) : "S' = S + " + made;
+}
+
 /// One step for all tokens of the batch; eta weighs them in the loss.
 std::vector<InnerProblem> lact_problems(const InnerContext& context) {
   const Sequence& sequence = context.sequence;
@@ -428,6 +441,7 @@ Variant lact() {
                .latex = "-\\sum_j \\eta_j\\langle S^{\\top}k_j, v_j\\rangle",
                .step = "S' = \\mathrm{normalise}\\left(S + "
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",
+               .adapt = write_loss,
                .problems = lact_problems},
       .rule = lact_rule(),
       .hand_over = hand_over_column_norm,

@@ -182,11 +182,11 @@ Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
                   {"ridge", {"\\Lambda", Role::plain, "ridge"}}});
   if (by_token) {
     symbols.insert({{"Hkk_before", {"H^{kk}_{t-1}", Role::state, "key statistics before", false}},
-                    {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "key statistics after decay", false}},
+                    {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "k kᵀ after decay", false}},
                     {"Hkk_after", {"H^{kk}_t", Role::state, "key statistics", false}},
-                    {"Hkv_before", {"H^{kv}_{t-1}", Role::state, "key–value memory before"}},
+                    {"Hkv_before", {"H^{kv}_{t-1}", Role::state, "memory before"}},
                     {"Hkv_decayed", {"\\bar H^{kv}_t", Role::state, "memory after decay"}},
-                    {"Hkv_after", {"H^{kv}_t", Role::state, "key–value memory"}},
+                    {"Hkv_after", {"H^{kv}_t", Role::state, "memory after"}},
                     {"x", {"x_t", Role::query, "solved query"}}});
     return {{mesanet_token_phase(scaled)}, symbols};
   }
@@ -251,7 +251,7 @@ Variant mesanet() {
   return {
       .id = "mesanet",
       .label = "MesaNet",
-      .words = "Each query is answered by the exact least-squares fit of all pairs so far.",
+      .words = "Each query reads from the exact least-squares fit of all pairs so far.",
       .paper = "von Oswald et al., MesaNet: Sequence Modeling by Locally Optimal Test-Time Training, 2025",
       .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
                  forgetting(

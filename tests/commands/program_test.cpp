@@ -238,7 +238,7 @@ TEST_CASE("whatever a command throws becomes one line and a status", "[command l
   CHECK(rendering(Cancelled()).status == exit_interrupted);
   CHECK(rendering(std::bad_alloc()).status == exit_bad_usage);
   CHECK_THAT(rendering(std::bad_alloc()).error, says("memory"));
-  CHECK(rendering(std::length_error("vector")).error == "palimpsest: a mistake in this program: vector\n");
+  CHECK(rendering(std::length_error("vector")).error == "palimpsest: a bug in this program: vector\n");
   CHECK(rendering(std::runtime_error("x")).error == "palimpsest: x\n");
 }
 

@@ -213,7 +213,7 @@ TEST_CASE("a fault that no form can have fails nothing, and the reason is told",
   const Ran ran = palimpsest_with({"verify", "--variant", "linear", "--fault", "momentum-dropped"});
   INFO(ran.out << ran.error);
   CHECK(ran.status == exit_done);
-  CHECK_THAT(ran.out, says("0 of 0 faulty forms fail.") && says("it takes a momentum"));
+  CHECK_THAT(ran.out, says("0 of 0 faulty forms fail.") && says("it needs a momentum"));
 }
 
 TEST_CASE("the faults are listed by name", "[verify]") {
@@ -274,6 +274,6 @@ TEST_CASE("forms without a fault are one line for each reason, and a phase stand
           "[verify]") {
   const Ran ran = palimpsest_with({"verify", "--variant", "deltanet", "--fault", "all"});
   CHECK(ran.status == exit_failed_checks);
-  CHECK_THAT(ran.out, says("8 forms of deltanet: it takes a momentum"));
+  CHECK_THAT(ran.out, says("8 forms of deltanet: it needs a momentum"));
   CHECK_THAT(ran.out, says("(first the memory before every chunk), operation solve"));
 }

@@ -399,7 +399,7 @@ TEST_CASE("a rule that no token can only ask says so") {
   const Case each = random_case(find_variant("softmax"), {}, {.tokens = 6, .dk = 2, .dv = 2});
   const Case block = first_tokens(each, 4);
   CHECK_THROWS_WITH(asked(block, block.run(Form::recurrent), rest_of(each, 4), Form::parallel, 1),
-                    says("A token that only asks is not defined here"));
+                    says("A token that only queries is not defined here"));
 }
 
 TEST_CASE("a key that makes the decay counts nothing where a token only asks") {

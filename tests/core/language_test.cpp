@@ -460,5 +460,5 @@ TEST_CASE("weights that are broken are refused by the tensor's name", "[language
   CHECK_THAT(problem([](Arrays& all) {
                std::get<std::vector<float>>(all["blocks.2.up.weight"].values)[5] = std::nanf("");
              }),
-             says("blocks.2.up.weight holds what is no finite number"));
+             says("blocks.2.up.weight holds a number that is not finite"));
 }

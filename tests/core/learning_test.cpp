@@ -190,6 +190,12 @@ TEST_CASE("The step on the inner loss is the engine's own step") {
         // Newton-Schulz multiplies the rounding of the gradient, 485 times at most.
         CHECK(deviation < each.allowed(1e-12));
         worst = std::max(worst, deviation);
+        const InnerLoss written = loss_of(*each.variant, each.sequence.settings);
+        CHECK((written.step.find("NS") != std::string::npos) == step.problem.muon.has_value());
+        CHECK((written.step.find("normalise") != std::string::npos) == step.problem.column_norm.has_value());
+        if (each.variant->id == std::string("lact"))
+          CHECK((written.latex.find("\\tfrac12") != std::string::npos) ==
+                (each.sequence.option("loss") == "l2"));
         InnerProblem wrong = step.problem;
         wrong.rate *= 1 + 1e-6;
         const bool scale_free = wrong.muon.has_value();
@@ -208,12 +214,12 @@ TEST_CASE("A token without an inner loss says why") {
   CHECK_THROWS_AS(learning_at(*softmax.variant, softmax.sequence, 0), Unsupported);
   for (const char* id : {"comba", "gated_deltanet2"}) {
     const Case each = random_case(find_variant(id), {}, {.tokens = 2});
-    CHECK_THROWS_WITH(learning_at(*each.variant, each.sequence, 1), says("token 1: the key that asks"));
+    CHECK_THROWS_WITH(learning_at(*each.variant, each.sequence, 1), says("token 2: the erase key"));
   }
   const Case rwkv = changed(random_case(find_variant("rwkv7"), {}, {.tokens = 2, .dk = 3, .dv = 2}), "a",
                             [](double a, std::size_t i) { return i == 4 ? 0 : a; });
   CHECK_NOTHROW(learning_at(*rwkv.variant, rwkv.sequence, 0));
-  CHECK_THROWS_WITH(learning_at(*rwkv.variant, rwkv.sequence, 1), says("channel 1"));
+  CHECK_THROWS_WITH(learning_at(*rwkv.variant, rwkv.sequence, 1), says("channel 2"));
   CHECK_THROWS_WITH(learning_at(*rwkv.variant, rwkv.sequence, 2), says("token 2; expected one of the 2"));
   CHECK_THROWS_AS(learning_at(*rwkv.variant, rwkv.sequence, -1), InputError);
   CHECK_THROWS_AS(learning_at(*rwkv.variant, rwkv.sequence, 1, stopped()), Cancelled);

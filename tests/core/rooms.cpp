@@ -193,13 +193,13 @@ std::string rooms_page(const std::vector<Room>& table, const std::vector<SourceF
   const Arrows all = arrows(table, sources);
   std::string page =
       "# The rooms\n\n"
-      "Every folder of sources is a room with one idea. A room includes headers only from rooms that stand "
+      "Every folder of sources is a room with one idea. A room includes headers only from rooms listed "
       "before it,\n"
       "and only from those that its row in `tests/core/rooms_table.cpp` allows; `tests/core/house_test.cpp` "
       "reads the\n"
       "includes. The drawing is made from them too (`PALIMPSEST_WRITE_DOCS=1 build/tests_core \"[rooms]\"` "
-      "draws it anew);\n"
-      "an arrow that goes by way of another room as well is left out.\n\n"
+      "redraws it);\n"
+      "an arrow to a room that is also reached through another room is omitted.\n\n"
       "```mermaid\nflowchart BT\n";
   const auto id = [](std::string folder) {
     std::ranges::replace(folder, '/', '_');
@@ -213,7 +213,7 @@ std::string rooms_page(const std::vector<Room>& table, const std::vector<SourceF
       if (!leads(all, room.folder, used, 2)) page += fmt::format("  {} --> {}\n", id(room.folder), id(used));
     }
   }
-  page += "```\n\n| room | what stands there |\n| --- | --- |\n";
+  page += "```\n\n| room | what it contains |\n| --- | --- |\n";
   for (const Room& room : table) page += fmt::format("| `{}` | {} |\n", room.folder, room.words);
   return page;
 }

@@ -238,9 +238,9 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   CHECK(shown.session.token() == 42);
 
   // What rules, sliders, steps and panels are called leads somewhere.
-  CHECK(has("erase", "Variant: Gated DeltaNet-2"));
-  CHECK(has("muon", "Variant: LaCT"));
-  CHECK(has("newton", "Variant: LaCT"));
+  CHECK(has("erase", "Rule: Gated DeltaNet-2"));
+  CHECK(has("muon", "Rule: LaCT"));
+  CHECK(has("newton", "Rule: LaCT"));
   CHECK(has("cost", "Panel: Step: Forms"));
   CHECK(has("loss gradient", "Panel: Learn: How large can the step be?"));
   CHECK(has("roofline", "Panel: Measure: How much of the machine is used"));

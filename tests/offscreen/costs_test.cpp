@@ -68,7 +68,7 @@ TEST_CASE("what costs mean is said as far as it is so", "[costs]") {
   const auto row = [](double flops, Index steps) { return CostRow{.flops = flops, .steps = steps}; };
   CHECK_THAT(what_costs_mean({row(100, 94), row(200, 12)}),
              says("Forms with more FLOPs need fewer sequential steps"));
-  CHECK_THAT(what_costs_mean({row(100, 94), row(100, 12)}), says("fewer sequential steps at no more FLOPs"));
+  CHECK_THAT(what_costs_mean({row(100, 94), row(100, 12)}), says("sequential steps without more FLOPs"));
   CHECK_THAT(what_costs_mean({row(100, 6), row(100, 6)}), says("the same here"));
   CHECK(what_costs_mean({row(100, 6), row(200, 6)}) == "Per token.");
   // A form that there is not buys nothing.

@@ -106,7 +106,7 @@ TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]"
   };
   const Case cases[] = {{Mishap::error, "Stage: the spoon is missing"},
                         {Mishap::memory, "Stage: there is not enough memory for this"},
-                        {Mishap::mistake, "Stage: a mistake in this program: seven is not even"},
+                        {Mishap::mistake, "Stage: a bug in this program: seven is not even"},
                         {Mishap::after_a_child, "Stage: too late"},
                         {Mishap::in_a_popup, "Stage: the popup popped"}};
   ShownProgram shown(faulty_workspaces);

@@ -282,12 +282,12 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   keeping.least = Vector<double>::Constant(60, 0.9);
   keeping.most = Vector<double>::Constant(60, 1);
   CHECK(half_life_row(computed, keeping, -1).tip(42) ==
-        "“drum” (token 43)\nf = 0.02: it keeps 0.98 of the memory on average, 0.9 to 1 in its 4 channels: " +
+        "“drum” (token 43)\nf = 0.02: keeps 0.98 of the memory on average, 0.9 to 1 in its 4 channels: " +
             half_life_words(0.98));
   CHECK_THAT(half_life_row(computed, keeping, 2).tip(42), says(" in row 3: half-life 34 "));
   const FloorColumns columns = {.position = {0, 0}, .size = {60, 100}, .tokens = 60, .column = 1};
   CHECK_THAT(growth_row(computed, columns).tip(42),
-             says("“drum” (token 43)\nroot mean square of the entries of S after it: "));
+             says("“drum” (token 43)\nroot mean square of the entries of S after the write: "));
 }
 
 TEST_CASE("the name of every rule has room in the top bar", "[learn]") {

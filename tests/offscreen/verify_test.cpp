@@ -111,7 +111,7 @@ TEST_CASE(
     shown.draw_at(token);
     CHECK(flagged_token() == 1);
     CHECK(words_at("verify/floor/difference/label/first wrong token") ==
-          std::string(token == 90 ? "← " : "") + "first wrong: token 2 “The”");
+          std::string(token == 90 ? "← " : "") + "first difference: token 2 “The”");
   }
 }
 

@@ -1,5 +1,5 @@
 // Another device beside form and precision: what it computes is seen and checked against the CPU, and what it
-// cannot compute the CPU goes on with.
+// cannot compute runs on the CPU.
 
 #include "app/session/devices.h"
 
@@ -196,7 +196,7 @@ TEST_CASE("a device that cannot be used is left for the CPU, and what is open st
   REQUIRE(open_json(other, saved));
   other.wait();
   CHECK(other.message().empty());
-  CHECK_THAT(other.left_device(), says("cuda: there is no driver. The CPU goes on."));
+  CHECK_THAT(other.left_device(), says("cuda: there is no driver. The CPU continues."));
   CHECK(other.choice().device == "cpu");
   CHECK(is_cpu(*other.computed()->device));
   CHECK(other.computed()->agree);
@@ -387,7 +387,7 @@ TEST_CASE("what was saved in bf16 opens without the device in f32, and says so")
   on_cpu.replace(at, 6, "\"cpu\"");
   REQUIRE(open_json(other, on_cpu));
   other.wait();
-  CHECK_THAT(other.left_device(), says("bf16 is for a device with tensor cores. The CPU goes on in f32."));
+  CHECK_THAT(other.left_device(), says("bf16 is for a device with tensor cores. The CPU continues in f32."));
   CHECK(other.choice().precision == Precision::f32);
   CHECK(other.computed()->agree);
 }
@@ -405,7 +405,7 @@ TEST_CASE("a side of Compare is computed on its own device, or says why the CPU 
   on.device.trouble.is_absent = true;
   const auto left = find_out(key);
   CHECK(is_cpu(*left->device));
-  CHECK_THAT(side_sentence(*left), says("cuda: there is no driver. The CPU goes on."));
+  CHECK_THAT(side_sentence(*left), says("cuda: there is no driver. The CPU continues."));
 }
 
 TEST_CASE("a device says which runs take a fused kernel that keeps no tensors, and no other does") {

@@ -39,8 +39,9 @@ constexpr int rows_per_block = 16;
 constexpr int blocks = L / rows_per_block;
 constexpr int steps = channels / 16;
 constexpr unsigned all_lanes = 0xffffffff;
-// To base 2: a decay whose inverse is a number and leaves room for one; and a gate that is nothing beside 1,
-// so that a channel that closes twice in a block still has an inverse.
+// Logarithms to base 2. least_log: the smallest decay whose inverse is finite, with a margin for products.
+// least_gate: a gate that is 0 beside 1, large enough that a channel that closes twice in a block still has
+// an inverse.
 constexpr float least_log = -115;
 constexpr float least_gate = -54;
 
@@ -65,7 +66,7 @@ __device__ Left load_block(const Tile* tiles, int first_row, int step) {
   return load_squares(shared_address(&tiles[step / 4]) + square_by_rows(first_row, step % 4 * 16));
 }
 
-/// sums = sums + left right^T, right the 16 rows of 16 numbers whose Left it is.
+/// sums += left right^T; `right` holds the 16 × 16 block, loaded by rows as a Left.
 __device__ void multiply_by_rows(float (&sums)[8], const Left& left, const Left& right) {
   unrolled<2>(
       [&](int half) { multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]); });
