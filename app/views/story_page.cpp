@@ -35,7 +35,8 @@ Node sentence(const std::vector<Spoken>& all) {
       continue;
     }
     while (!left.empty()) {
-      const std::size_t end = std::min(left.find(' '), left.size());
+      std::size_t end = std::min(left.find(' '), left.size());
+      if (left.substr(end).starts_with(" %")) end = std::min(left.find(' ', end + 1), left.size());
       if (end > 0) words.push_back(piece(std::string(left.substr(0, end)), 0));
       left.remove_prefix(std::min(end + 1, left.size()));
     }
