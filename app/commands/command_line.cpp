@@ -70,6 +70,9 @@ class Parser {
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));
+    add("lesson", "Check lessons",
+        window_commands.lesson ? window_commands.lesson
+                               : needs_window("lesson needs the program with a window (palimpsest)"));
     add("bench", "Measure the speed of forms, devices and lengths, or of the window",
         [&](CommandOptions command, Console to) { return add_bench(command, to, window_commands); });
   }

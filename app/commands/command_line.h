@@ -55,6 +55,7 @@ using CliCommand = std::function<Task(CommandOptions command, Console console)>;
 struct WindowCommands {
   CliCommand window = {};  // without a command
   CliCommand render = {};
+  CliCommand lesson = {};
   CliCommand bench = {};
   // Draws a report of `bench` as Measure shows it. Throws Error.
   std::function<void(const RaceReport& report, const std::string& file)> picture_of_race = {};

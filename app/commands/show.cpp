@@ -92,36 +92,11 @@ ShownPlace shown_place(const std::string& id, const CommandOptions& options, std
   return place;
 }
 
-/// A view that `show` writes.
-struct ShownView {
-  const char* id;
-  const char* words;
-  ShownNumbers (*show)(const ShownPlace&);
-};
-
-constexpr ShownView views[] = {
-    {"answers", "what the memory returns for stored keys before and after, and what the output resembles",
-     show_answers},
-    {"learning", "the write as a gradient step: loss, gradient, limits, and the pair with most interference",
-     show_learning},
-    {"provenance", "which tokens wrote an entry of the memory, and what remains of each write",
-     show_provenance},
-    {"recall", "recall of stored tokens, token by token", show_recall},
-    {"gates", "decay, half-life and step size of every token", show_gates},
-    {"attention", "the weights of an output, those of softmax, and the recall of the tokens it reads",
-     show_attention},
-    {"compare", "the memories, returned values and errors of several rules side by side", show_compare},
-    {"lens", "how much every form and precision differs from the recurrence, token by token, and where",
-     show_lens},
-    {"heads", "the effect of each head of a model on its answer to --text", show_heads},
-    {"faults", "what every fault does to the form, and its first difference", show_faults},
-};
-
 const std::string& operation_at(const ShownPlace& place) {
   return place.computation->trace(place.form)->operation(place.cursor).id;
 }
 
-Json place_json(const ShownView& view, const ShownPlace& place) {
+Json place_json(const FactView& view, const ShownPlace& place) {
   const Choice& choice = place.computation->choice;
   return {{"view", view.id},
           {"data", place.computation->data->id},
@@ -176,8 +151,8 @@ void tell_not_finite(const Console& console, const std::string& id, const Comman
 
 int show(const CommandOptions& options, const Console& console) {
   const std::optional<std::string> json = options.if_given("--json");
-  const ShownView& view =
-      find_row(views, options["VIEW"], &ShownView::id,
+  const FactView& view =
+      find_row(fact_views(), options["VIEW"], &FactView::id,
                fmt::format("there is no view \"{}\"; expected one of", shown(options["VIEW"])));
   const std::string id = data_of(options);
   if (json && is_same_file(path_in_id(id), *json))
@@ -199,41 +174,9 @@ int show(const CommandOptions& options, const Console& console) {
 
 }  // namespace
 
-std::string ShownPlace::text(Index of_token) const {
-  return std::string(word_text(entry(computation->data->labels, of_token)));
-}
-
-std::string ShownPlace::numbered(Index of_token) const {
-  return fmt::format("{} {}", of_token, text(of_token));
-}
-
-Json list_of(const Vector<double>& numbers) {
-  return list_of(numbers, [](double number) { return number; });
-}
-
-Json list_of(const Matrix<double>& rows) {
-  return list_of(rows.rowwise(), [](const auto& row) { return list_of(Vector<double>(row.transpose())); });
-}
-
-Json tokens_json(const ShownPlace& place, const std::vector<Index>& tokens) {
-  return list_of(tokens, [&](Index token) -> Json {
-    return {{"token", token}, {"text", place.text(token)}};
-  });
-}
-
-std::vector<Index> tokens_of(const std::vector<AskedWord>& words) {
-  std::vector<Index> tokens;
-  for (const AskedWord& word : words) tokens.push_back(word.token);
-  return tokens;
-}
-
-Json finite_json(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
-
-std::string short_number(double number) { return fmt::format("{:.4g}", number); }
-
 Task add_show(CommandOptions command, Console console) {
   std::string ids;
-  for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
+  for (const FactView& view : fact_views()) ids += fmt::format("\n{}: {}", view.id, view.words);
   command.option("VIEW", "View to show:" + ids, "", {.required = true});
   command.option(
       data_option,

@@ -214,4 +214,25 @@ ShownNumbers show_faults(const ShownPlace& place) {
           fmt::format("Effect of every fault on the {} form:\n", name(place.form)) + columns(rows) + without};
 }
 
+ShownNumbers show_costs(const ShownPlace& place) {
+  const Index chunk_size = place.computation->choice.chunk_size;
+  const auto all = place.find(FormCosts{.chunk_size = chunk_size});
+  ShownNumbers shown = {{{"chunk_size", chunk_size}}};
+  TextRows rows = {{"form", "FLOPs per token", "bytes per token", "sequential steps", ""}};
+  for (const CostRow& row : *all) {
+    std::string key = name(row.form);
+    std::ranges::replace(key, '-', '_');  // as expressions can name it
+    if (!row.missing.empty()) {
+      shown.json[key] = nullptr;
+      rows.push_back({name(row.form), "-", "-", "-", row.missing});
+      continue;
+    }
+    shown.json[key] = {
+        {"flops", row.flops}, {"exponentials", row.exponentials}, {"bytes", row.bytes}, {"steps", row.steps}};
+    rows.push_back({name(row.form), figure(row.flops), figure(row.bytes), std::to_string(row.steps), ""});
+  }
+  shown.text = fmt::format("Counted, with chunks of {}:\n", chunk_size) + columns(rows);
+  return shown;
+}
+
 }  // namespace palimpsest

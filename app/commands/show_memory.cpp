@@ -96,7 +96,7 @@ std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>
   std::string words =
       fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
   if (left->lost_most_at >= 0)
-    words += fmt::format(", {} {}: {:.0f} %", left->is_erased ? "erased by" : "decayed most at",
+    words += fmt::format(", {} {}: {:.0f} %", left->is_erased ? "lowered most by" : "decayed most at",
                          place.numbered(left->lost_most_at), 100 * left->lost_there);
   return words;
 }
@@ -307,7 +307,7 @@ ShownNumbers show_gates(const ShownPlace& place) {
 }
 
 ShownNumbers show_attention(const ShownPlace& place) {
-  const auto row = place.find(RowAtToken{.token = place.token});
+  const auto row = place.find(RowAtToken{.token = place.token, .sharpness = place.sharpness});
   const auto facts = place.find(FactsOfAttention{});
   const bool has_weights = row->reason.empty();
   const bool has_softmax = facts->no_softmax.empty();
@@ -324,7 +324,7 @@ ShownNumbers show_attention(const ShownPlace& place) {
   }
   ShownNumbers shown = {{{"weights", has_weights ? list_of(row->weights) : Json(nullptr)},
                          {"softmax_weights", list_of(row->softmax_weights)},
-                         {"sharpness", facts->usual_sharpness},
+                         {"sharpness", place.sharpness > 0 ? place.sharpness : facts->usual_sharpness},
                          {"total", row->total},
                          {"subtracts", row->subtracts},
                          {"words", words}}};

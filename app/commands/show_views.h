@@ -5,6 +5,9 @@
 #include "app/session/json_fields.h"
 #include "core/insight/answers.h"
 
+// What the program knows about a place, as numbers with names: `palimpsest show` writes them, and lessons ask
+// for them.
+
 namespace palimpsest {
 
 /// A place of some data under one rule, which a view shows.
@@ -16,6 +19,7 @@ struct ShownPlace {
   std::vector<Index> words = {};                     // pinned ones
   std::optional<std::pair<Index, Index>> cell = {};  // row and column of the memory
   std::vector<Side> beside = {};                     // what it is compared with; empty: the usual sides
+  double sharpness = 0;                              // of softmax beside a rule; 0: the usual one
   std::stop_token stop = {};
 
   /// "drum": the text of a token.
@@ -38,7 +42,7 @@ struct ShownNumbers {
   std::string text = {};
 };
 
-/// The views; the table in show.cpp says what each shows.
+/// The views; the table in views.cpp says what each shows.
 ShownNumbers show_answers(const ShownPlace& place);
 ShownNumbers show_learning(const ShownPlace& place);
 ShownNumbers show_provenance(const ShownPlace& place);
@@ -49,6 +53,7 @@ ShownNumbers show_compare(const ShownPlace& place);
 ShownNumbers show_lens(const ShownPlace& place);
 ShownNumbers show_heads(const ShownPlace& place);
 ShownNumbers show_faults(const ShownPlace& place);
+ShownNumbers show_costs(const ShownPlace& place);
 
 /// Numbers, and rows of numbers, as nested lists.
 Json list_of(const Vector<double>& numbers);
@@ -73,5 +78,32 @@ Json finite_json(double number);
 
 /// A number with four digits.
 std::string short_number(double number);
+
+/// A view by its name.
+struct FactView {
+  const char* id;
+  const char* words;  // what it shows
+  ShownNumbers (*show)(const ShownPlace&);
+};
+std::span<const FactView> fact_views();
+
+/// The numbers of some views at a place, and "place" itself: its token, tokens, dk, dv, chunk_size, head.
+struct Facts {
+  Json views = Json::object();  // by the ids of the views
+};
+
+/// Views at a place, computed aside. Throws Unsupported and InputError as the views do.
+struct FactsAtPlace {
+  Weak<Computation> of = {};
+  Form form = Form::recurrent;
+  Cursor cursor = {};
+  std::vector<Index> words = {};        // that the memory is queried for; empty: the strongest writes
+  std::vector<Side> beside = {};        // of "compare"; empty: the usual sides
+  double sharpness = 0;                 // of softmax; 0: the usual one
+  std::vector<std::string> views = {};  // ids
+
+  auto operator<=>(const FactsAtPlace&) const = default;
+  Found<Facts> compute(const Effort& effort) const;
+};
 
 }  // namespace palimpsest

@@ -152,7 +152,7 @@ Image cropped(const Image& image, int left, int top, int right, int bottom) {
   return part;
 }
 
-void write_png(const Image& image, const std::filesystem::path& file) {
+std::vector<std::byte> png_of(const Image& image) {
   std::vector<std::byte> bytes;
   const auto append = [](void* context, void* data, int size) {
     const auto* first = static_cast<const std::byte*>(data);
@@ -161,9 +161,11 @@ void write_png(const Image& image, const std::filesystem::path& file) {
   };
   if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 3, image.rgb.data(),
                              image.width * 3) == 0) {
-    throw Error(fmt::format("{}: the picture could not be made into a PNG", file.string()));
+    throw Error("the picture could not be made into a PNG");
   }
-  replace_file(file, bytes);
+  return bytes;
 }
+
+void write_png(const Image& image, const std::filesystem::path& file) { replace_file(file, png_of(image)); }
 
 }  // namespace palimpsest

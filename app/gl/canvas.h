@@ -26,6 +26,9 @@ struct Image {
 /// The part of a picture between two corners, without the right column and the lower row; may be empty.
 Image cropped(const Image& image, int left, int top, int right, int bottom);
 
+/// A PNG file's bytes. Throws Error.
+std::vector<std::byte> png_of(const Image& image);
+
 /// Writes a PNG file, whole or not at all; throws an Error that names the file when it cannot be written.
 void write_png(const Image& image, const std::filesystem::path& file);
 

@@ -158,7 +158,10 @@ struct CellPainter {
     draw_picture(table, left);
     std::string numbers;
     const Rectangle cells = box_at({left, top()}, {width(), height()});
-    if (table.is_hidden) return hatch(list, cells, style::colours().faint);
+    if (table.is_hidden || is_hidden(table.name)) {
+      note_part(table.name, cells, is_hidden(table.name) ? "hidden" : "");
+      return hatch(list, cells, style::colours().faint);
+    }
     for (Index row = 0; row < table.values.rows(); ++row) {
       for (Index column = 0; column < table.values.cols(); ++column) {
         const ImVec2 from = {left + static_cast<float>(column) * plan.cell.x,

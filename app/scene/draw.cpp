@@ -31,6 +31,10 @@ class Drawing {
   void draw(const Placed& placed) {
     const Node& node = *placed.node;
     const std::string_view piece = piece_of(node);
+    if (is_hidden(piece)) {
+      note_part(piece, placed.where, "hidden");
+      return hatch(ImGui::GetWindowDrawList(), placed.where, style::colours().faint);
+    }
     if (!piece.empty()) note_part(piece, placed.where, words_of(placed));
     const PartScope scope(piece);
     const bool were_above = std::exchange(tips_above_, tips_above_ || node.tips_above);

@@ -55,6 +55,15 @@ std::string Parts::text() const {
 
 Parts& parts() { return context_local<Parts>(); }
 
+std::vector<std::string>& hidden_parts() {
+  return context_local<std::vector<std::string>, struct HiddenParts>();
+}
+
+bool is_hidden(std::string_view name) {
+  const std::vector<std::string>& hidden = hidden_parts();
+  return !hidden.empty() && !name.empty() && is_among(below_scope(name), hidden);
+}
+
 PartScope::PartScope(std::string_view name) : outer_(context_local<ScopedPath>().path.size()) {
   context_local<ScopedPath>().path = below_scope(name);
 }

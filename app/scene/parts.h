@@ -44,6 +44,12 @@ class Parts {
 /// The parts of the current Dear ImGui context: of the frame that is being drawn, until the next begins.
 Parts& parts();
 
+/// The paths of parts that are hatched in place of being drawn, in the current Dear ImGui context.
+std::vector<std::string>& hidden_parts();
+
+/// Whether the part `name` within the current scopes is one of them.
+bool is_hidden(std::string_view name);
+
 /// Names what is drawn while it exists: paths of parts begin with the names of all scopes that exist.
 class PartScope {
  public:

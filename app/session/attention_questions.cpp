@@ -106,7 +106,10 @@ void add_what_is_left(std::vector<ReadWord>& words, const Foundation& foundation
                       const std::stop_token& stop) try {
   if (words.empty() || !foundation.variant->memory.none.empty()) return;
   std::vector<Index> tokens;
-  for (const ReadWord& word : words) tokens.push_back(word.token);
+  for (const ReadWord& word : words) {
+    if (word.token <= token) tokens.push_back(word.token);  // without a mask later ones are read, too
+  }
+  if (tokens.empty()) return;
   std::ranges::sort(tokens);
   const Index first = std::max(tokens.front(), token + 1 - most_moments);
   std::vector<Index> moments(static_cast<std::size_t>(token - first + 1));

@@ -76,8 +76,9 @@ struct Preferences {
   std::string layout;                       // Dear ImGui's text of where the panels lie
   std::vector<std::string> own_workspaces;  // whose panels the user moved
 
-  std::vector<std::string> recent_files;    // paths of the user's data, the last one first
-  std::vector<std::string> closed_stories;  // data whose story was hidden, the last one first
+  std::vector<std::string> recent_files;                    // paths of the user's data, the last one first
+  std::vector<std::string> closed_stories;                  // data whose story was hidden, the last one first
+  std::map<std::string, std::string, std::less<>> lessons;  // how far they were gone through, by their names
 
   static constexpr std::tuple fields = {
       Field{"theme", &Preferences::theme},
@@ -88,7 +89,8 @@ struct Preferences {
       Field{"layout", &Preferences::layout},
       Field{"own_workspaces", &Preferences::own_workspaces},
       Field{"recent_files", &Preferences::recent_files},
-      Field{"closed_stories", &Preferences::closed_stories}};
+      Field{"closed_stories", &Preferences::closed_stories},
+      Field{"lessons", &Preferences::lessons}};
   bool operator==(const Preferences&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include "app/session/devices.h"
 #include "app/session/json_fields.h"
 #include "app/session/presets.h"
+#include "core/base/base64.h"
 #include "core/proof/faults.h"
 
 namespace palimpsest {
@@ -325,26 +326,13 @@ Json differing(const Json& written, const Json& standard) {
   return different;
 }
 
-constexpr std::string_view base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string encoded(std::string_view bytes) {
-  std::string text;
-  unsigned held = 0;
-  int bits = 0;
-  for (const char byte : bytes) {
-    held = held << 8 | static_cast<unsigned char>(byte);
-    for (bits += 8; bits >= 6; bits -= 6) text += base64url[held >> (bits - 6) & 63];
-  }
-  if (bits > 0) text += base64url[held << (6 - bits) & 63];
-  return text;
-}
-
 std::string decoded(std::string_view text) {
+  const std::string letters = std::string(base64_letters) + "-_";
   std::string bytes;
   unsigned held = 0;
   int bits = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::size_t digit = base64url.find(text[i]);
+    const std::size_t digit = letters.find(text[i]);
     if (digit == std::string_view::npos)
       refuse("character {} is \"{}\"; expected letters, digits, - and _ only", i + 1,
              shown(text.substr(i, 1)));
@@ -389,7 +377,7 @@ SavedKind saved_kind(const std::string& text) {
 
 std::string state_string(const SessionState& state) {
   const Json written = differing(state, SessionState());
-  return encoded(dumped(written, -1));
+  return base64(dumped(written, -1), true);
 }
 
 SessionState parse_state_string(const std::string& text) { return parse_state(decoded(text)); }

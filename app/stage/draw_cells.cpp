@@ -69,7 +69,7 @@ bool is_masked(const Symbol& symbol, double value) {
 
 /// The first diagonal that is empty: 0 for stril(..), 1 for tril(..), beyond all columns for others.
 Index first_empty_diagonal(const Matrix<double>& values) {
-  if (values.rows() != values.cols() || values.rows() < 2) return values.cols();
+  if (values.rows() != values.cols() || values.rows() < 2 || values.isZero(0)) return values.cols();
   if (Matrix<double>(values.triangularView<Eigen::Upper>()).isZero(0)) return 0;
   return Matrix<double>(values.triangularView<Eigen::StrictlyUpper>()).isZero(0) ? 1 : values.cols();
 }

@@ -366,7 +366,7 @@ void Application::layout(float top, float bottom) {
   // under the pointer.
   ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
   fixed_.clear();
-  if (level() == Level::all)
+  if (!has_fixed_panels())
     layout_.draw(workspace());
   else
     fixed_ = layout_.fix(workspace(), shown_panels(), position, size);
@@ -377,8 +377,12 @@ void Application::layout(float top, float bottom) {
 std::vector<const Panel*> Application::shown_panels() const {
   std::vector<const Panel*> all;
   for (const Panel& panel : workspace().panels) {
-    if (panel.is_in(level()) && (!panel.has_something || panel.has_something(*this))) all.push_back(&panel);
+    const bool is_covered =
+        lesson.is_on() && is_among(panel.place, {PanelPlace::right_top, PanelPlace::right_bottom});
+    if (panel.is_in(level()) && !is_covered && (!panel.has_something || panel.has_something(*this)))
+      all.push_back(&panel);
   }
+  if (lesson.is_on()) all.push_back(&lesson_panel(all));
   return all;
 }
 
@@ -396,7 +400,7 @@ void Application::draw_panels() {
     });
     ImGui::End();
   };
-  if (level() == Level::all) {
+  if (!has_fixed_panels()) {
     for (const Panel* panel : shown_panels()) draw_panel(panel->title, *panel, 0);
     // A panel that has just come is not the one that somebody chose: it would be marked in its corner.
     if (appears && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) ImGui::SetWindowFocus(nullptr);
@@ -446,6 +450,7 @@ void Application::draw(float usual_scale) {
     handle_keys(*this);
     require_workspace();
     play();
+    arrive_in_lesson();
     session.look();
   });
   if (!problem.empty()) session.set_message(problem);
@@ -481,6 +486,7 @@ void Application::draw(float usual_scale) {
   }
   layout(top, style::px(style::panel_gap));
   hovered.reset();
+  hide_in_lesson();
   draw_panels();
   draw_part("Status", [this] { draw_status(*this); });
   const std::string overlay_problem = guarded([this] { draw_overlays(*this); });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/commands/show_views.h"
+#include "app/lessons/walk.h"
 #include "app/session/kept.h"
 #include "app/session/races.h"
 #include "app/session/verify_questions.h"
@@ -130,7 +132,9 @@ class Application {
 
   /// Whether the result of a story is hatched until the user asks for it, at every token again.
   bool hides_answers = false;
-  bool hides_answer() const { return hides_answers && tells_story() && revealed_ != session.cursor(); }
+  bool hides_answer() const {
+    return tells_story() && (lesson.hides() || (hides_answers && revealed_ != session.cursor()));
+  }
   void reveal() { revealed_ = session.cursor(); }
 
   /// Whether somebody types a text where the line for it is not always there.
@@ -150,6 +154,43 @@ class Application {
   /// States to walk through, as in a lecture.
   PinnedPlaces places;
 
+  /// The lesson that is open; it stands in the right column.
+  LessonWalk lesson;
+  bool show_lessons = false;  // the list of them
+  bool spotlight = true;      // what a step does not point at is dimmed, until a press
+
+  bool lights_lesson = true;  // whether parts are pointed at at all; not on paper
+
+  /// Opens a lesson at a step, or where somebody left it. Returns whether that worked; session.message() says
+  /// why not.
+  bool open_lesson(const std::filesystem::path& file, std::optional<std::size_t> step = {});
+
+  /// Reads the open lesson again, as its author has changed it.
+  void reload_lesson();
+
+  /// What is kept of lessons, by their names (LessonWalk::progress).
+  std::map<std::string, std::string, std::less<>> lesson_progress;
+
+  /// Shows what was predicted, or the next step; leaves the lesson after the last one.
+  void go_on_in_lesson();
+  void go_back_in_lesson();
+  void choose_in_lesson(std::size_t choice);
+  /// Guesses a larger (+1) or a smaller number, in steps of a fortieth of the range.
+  void turn_guess_in_lesson(int direction);
+  /// An arrow key moves over the cells that a lesson asks about; Space marks one.
+  void mark_in_lesson(int key);
+  void leave_lesson();
+
+  /// Whether somebody went elsewhere during a lesson; and back to the place of its step.
+  bool has_left_place_of_lesson() const;
+  void show_step_of_lesson();
+
+  /// Whether the place of a lesson's step is still being opened.
+  bool is_arriving_in_lesson() const { return !lesson_place_.empty(); }
+
+  /// What the expressions of the present step are about.
+  Known<Facts> lesson_facts();
+
   /// What Measure shows.
   Races races;
 
@@ -168,6 +209,9 @@ class Application {
   /// How much is shown: what view.level says, or the story, while presenting and where a window has room for
   /// no more.
   Level level() const { return presenting || is_narrow_ ? Level::story : view.level; }
+
+  /// Whether nobody can move the panels.
+  bool has_fixed_panels() const { return lesson.is_on() || level() != Level::all; }
 
   /// Whether that is the story.
   bool tells_story() const { return level() == Level::story; }
@@ -198,6 +242,9 @@ class Application {
   double since_step() const;
 
  private:
+  void keep_lesson_progress();
+  void arrive_in_lesson();
+  void hide_in_lesson();
   void remember_file(const std::filesystem::path& file);
   void remember_open_file();
   void keeping_pinned(const std::function<void()>& change);
@@ -223,6 +270,9 @@ class Application {
   double last_step_ = -1;
   double telling_from_ = -1;  // as last_step_; below 0: not yet
   double play_debt_ = 0;
+  Level level_before_lesson_ = Level::story;
+  SessionState lesson_state_;  // that its step shows
+  std::string lesson_place_;   // of the step that is being opened, as cursor_at() takes it; empty: none is
   std::vector<FixedPanel> fixed_;  // what is drawn instead of the panels that can be moved
   bool is_narrow_ = false;         // the window, so that only a story has room
   Sight seen_;

@@ -368,7 +368,10 @@ void present(Application& application) {
 
 void release(Application& application) {
   application.typing = false;
-  if (!application.pinned && !application.enlarged) application.presenting = false;
+  if (!application.pinned && !application.enlarged) {
+    if (!application.presenting) application.leave_lesson();
+    application.presenting = false;
+  }
   application.pinned.reset();
   application.enlarged.reset();
 }
@@ -453,7 +456,8 @@ void add_view(CommandTable& group) {
       "view.hide", "hide or show the answers of the story", 0,
       [](Application& a) { a.hides_answers = !a.hides_answers; }, nullptr,
       "Hatches what a token changes until you press Enter");
-  group.add("view.reveal", "show the hidden answer", ImGuiKey_Enter, &Application::reveal);
+  group.add("view.reveal", "show the hidden answer, or go on in a lesson", ImGuiKey_Enter,
+            [](Application& a) { a.lesson.is_on() ? a.go_on_in_lesson() : a.reveal(); });
   group.add("view.usual_size", "usual size", ImGuiMod_Ctrl | ImGuiKey_0, [](Application& a) { a.zoom = 1; });
   group.add("view.tabs", "show or hide tabs to drag the panels", ImGuiKey_M,
             [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); });
@@ -464,6 +468,22 @@ void add_view(CommandTable& group) {
              "no panel has been moved"),
       "Undoes docking and resizing in this workspace");
   group.add("view.release", "release the held number, or stop presenting", ImGuiKey_Escape, release);
+}
+
+void add_lesson(CommandTable& group) {
+  const auto is_on = unless([](const Application& a) { return a.lesson.is_on(); }, "no lesson is open");
+  group.add(
+      "lesson.list", "lessons", ImGuiMod_Ctrl | ImGuiKey_L, [](Application& a) { a.show_lessons = true; },
+      nullptr, "Short walks through the program, with questions");
+  for (const ListedLesson& each : shipped_lessons())
+    group.add("lesson." + each.file.stem().string(), "lesson: " + each.title, 0,
+              [file = each.file](Application& a) { a.open_lesson(file); });
+  group.add("lesson.on", "look, or the next step of the lesson", 0, &Application::go_on_in_lesson, is_on);
+  group.add(
+      "lesson.back", "the step of the lesson before", ImGuiKey_Backspace, &Application::go_back_in_lesson,
+      first_of(is_on,
+               unless([](const Application& a) { return a.lesson.index() > 0; }, "this is the first step")));
+  group.add("lesson.leave", "leave the lesson", 0, &Application::leave_lesson, is_on);
 }
 
 const WhyNot no_place =
@@ -694,10 +714,10 @@ void add_text(CommandTable& group) {
 std::span<const Command> commands() {
   static const CommandTable all = [] {
     constexpr std::pair<const char*, void (*)(CommandTable&)> groups[] = {
-        {"Time", add_time},        {"Form", add_forms},    {"Change", add_changes}, {"Data", add_data},
-        {"View", add_view},        {"Places", add_places}, {"Queries", add_words},  {"Compare", add_compare},
-        {"Help", add_help},        {"Text", add_text},     {"Verify", add_faults},  {"Rule", add_variants},
-        {"Capture", add_captures}, {"Preset", add_presets}};
+        {"Time", add_time},       {"Form", add_forms},       {"Change", add_changes}, {"Data", add_data},
+        {"View", add_view},       {"Lessons", add_lesson},   {"Places", add_places},  {"Queries", add_words},
+        {"Compare", add_compare}, {"Help", add_help},        {"Text", add_text},      {"Verify", add_faults},
+        {"Rule", add_variants},   {"Capture", add_captures}, {"Preset", add_presets}};
     CommandTable table;
     for (const auto& [group, add] : groups) {
       table.group = group;

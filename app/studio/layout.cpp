@@ -97,7 +97,7 @@ std::vector<Cut> designed_cuts(const Workspace& workspace, std::span<const Panel
                               ? std::min(style::px(left_width[wide] + workspace.wider_left), most_side)
                               : 0;
   const float right_side =
-      is_used({right_top, right_bottom}) ? std::min(style::px(right_width[wide]), most_side) : 0;
+      is_used({right_top, right_bottom, right}) ? std::min(style::px(right_width[wide]), most_side) : 0;
   const auto below = std::ranges::find(shown, bottom, &Panel::place);
   const float floor = floor_height(below == shown.end() ? 0 : (*below)->part, size.y);
   const float columns_height = size.y - floor;
@@ -110,10 +110,13 @@ std::vector<Cut> designed_cuts(const Workspace& workspace, std::span<const Panel
   const auto cut = [&](PanelPlace from, ImGuiDir side, float part, PanelPlace to, bool is_there) {
     if (is_there) cuts.push_back({from, side, part, to});
   };
+  cut(center, ImGuiDir_Right, right_side / size.x, right, is_used({right}));
   cut(center, ImGuiDir_Down, floor / size.y, bottom, is_used({bottom}));
-  cut(center, ImGuiDir_Left, left_side / size.x, left_top, left_side > 0);
+  const float width = is_used({right}) ? size.x - right_side : size.x;
+  cut(center, ImGuiDir_Left, left_side / width, left_top, left_side > 0);
   cut(left_top, ImGuiDir_Down, is_used({left_top}) ? lines : 1, left_bottom, is_used({left_bottom}));
-  cut(center, ImGuiDir_Right, right_side / (size.x - left_side), right_top, right_side > 0);
+  cut(center, ImGuiDir_Right, right_side / (size.x - left_side), right_top,
+      is_used({right_top, right_bottom}));
   cut(right_top, ImGuiDir_Down, is_used({right_top}) ? why / columns_height : 1, right_bottom,
       is_used({right_bottom}));
   cut(center, ImGuiDir_Down, lower_height(size.x - left_side - right_side, columns_height) / columns_height,

@@ -9,7 +9,16 @@ namespace palimpsest {
 class Application;
 
 /// Where a panel lies until somebody moves it.
-enum class PanelPlace { left_top, left_bottom, center, center_bottom, right_top, right_bottom, bottom };
+enum class PanelPlace {
+  left_top,
+  left_bottom,
+  center,
+  center_bottom,
+  right_top,
+  right_bottom,
+  right,
+  bottom
+};
 
 /// One dockable view over the session.
 struct Panel {
@@ -25,6 +34,10 @@ struct Panel {
 
   bool is_in(Level level) const { return least <= level && level <= most; }
 };
+
+/// Where the panel of a lesson lies beside the panels `shown`: in the right column, which ends above the
+/// floor unless that is high.
+const Panel& lesson_panel(std::span<const Panel* const> shown);
 
 /// What the window shows at one time: panels in their places, for one question to the data.
 struct Workspace {

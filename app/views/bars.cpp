@@ -268,7 +268,6 @@ Node bar(Application& application) {
     if (const auto computed = application.session.computed())
       all.push_back(agreement_note(application, *computed));
     all.push_back(level_choice(application, width < story_bar));
-    all.push_back(palette_button(application));
     return scene::row(std::move(all), Gap::wide);
   }
   const auto computed = application.session.computed();

@@ -106,7 +106,8 @@ Node story_node(Application& application, const MemoryStory& story) {
     Nodes all;
     if (!story.keys.empty())
       all.push_back(scene::centred(tables(application, story, token, look).named("answers")).shrinking());
-    Node foot = application.hides_answer()
+    Node foot = application.lesson.hides() ? scene::column({})
+                : application.hides_answer()
                     ? with_command(application, "view.reveal", scene::pill("show the answer", true))
                     : erase_switch(application);
     all.push_back(

@@ -46,6 +46,7 @@ Node sentence(const std::vector<Spoken>& all) {
 
 /// Shown in place of a hidden answer.
 Node hidden_answer(Application& application) {
+  if (application.lesson.hides()) return Node{scene::Frame{.node = {scene::rest()}, .is_hatched = true}};
   Node ask = with_command(application, "view.reveal", scene::pill("show the answer", true));
   return Node{
       scene::Frame{.node = {scene::column({scene::rest(), scene::centred(std::move(ask)), scene::rest()})},
@@ -57,7 +58,8 @@ Node hidden_answer(Application& application) {
 Node story_page(Application& application, StoryPage page) {
   const bool is_hidden = application.hides_answer();
   if (is_hidden && !page.hides_itself) page.content = hidden_answer(application);
-  if (is_hidden) page.headline = {{page.question}};
+  if (is_hidden && !page.question.empty()) page.headline = {{page.question}};
+  if (is_hidden && !page.hides_itself) page.about.clear();
   return scene::first_that_fits(2, [page = std::move(page)](std::size_t wish) {
     Nodes all = {sentence(page.headline).named("headline")};
     if (wish == 0) all.push_back(scene::paragraph(page.about).named("about"));
@@ -131,6 +133,8 @@ Node story_buttons(Application& application) {
                with_command(application, "token.forward", scene::pill("→ next token").named("next")),
                scene::tag(place)};
   all.push_back(scene::rest());
+  if (!application.lesson.is_on())
+    all.push_back(with_command(application, "lesson.list", scene::word_button("lessons")));
   all.push_back(with_command(application, "text.type", scene::word_button("type a text")));
   return scene::row(std::move(all), Gap::wide);
 }

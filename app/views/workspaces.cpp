@@ -20,6 +20,7 @@ void draw_measure_floor(Application&);
 void draw_data_page(Application&), draw_keys_help(Application&), draw_open_dialog(Application&);
 void draw_places_card(Application&), draw_save_dialog(Application&), draw_palette(Application&);
 void draw_names_card(Application&);
+void draw_lesson(Application&), draw_lessons_card(Application&), draw_lesson_spots(Application&);
 
 namespace {
 
@@ -101,6 +102,15 @@ constexpr Workspace all_workspaces[] = {
 
 std::span<const Workspace> workspaces() { return all_workspaces; }
 
+const Panel& lesson_panel(std::span<const Panel* const> shown) {
+  constexpr float high_floor = 0.3F;  // of the height
+  static constexpr Panel beside_all = {"Lesson", right, draw_lesson, "", nullptr, story};
+  static constexpr Panel above_floor = {"Lesson", right_top, draw_lesson, "", nullptr, story};
+  const bool is_high =
+      std::ranges::any_of(shown, [](const Panel* panel) { return panel->part > high_floor; });
+  return is_high ? beside_all : above_floor;
+}
+
 void draw_overlays(Application& application) {
   draw_data_page(application);
   draw_keys_help(application);
@@ -109,6 +119,8 @@ void draw_overlays(Application& application) {
   draw_save_dialog(application);
   draw_palette(application);
   draw_names_card(application);
+  draw_lessons_card(application);
+  draw_lesson_spots(application);
   draw_symbol_tip(application);
 }
 

@@ -1,5 +1,9 @@
 #include "app/window/window_commands.h"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "app/commands/options.h"
 #include "app/scene/parts.h"
 #include "app/studio/application.h"
@@ -28,6 +32,7 @@ constexpr std::pair<const char*, const char*> look_options[] = {
     {"--theme", "dark or light"},
     {"--level", "how much is shown: story, work or all"},
     {"--workspace", nullptr},
+    {"--lesson", "a lesson, FILE or FILE#STEP with the step's number from 1"},
     {"--fault", "inject this fault into the form (see verify --faults)"},
 };
 
@@ -114,6 +119,30 @@ void dress(Application& application, const Look& look) {
   if (look["--workspace"]) application.enter(*look["--workspace"]);
 }
 
+/// Opens FILE#STEP.
+void open_lesson(Application& application, const std::string& words) {
+  const std::size_t mark = words.rfind('#');
+  const Index step =
+      mark == std::string::npos ? 1 : parse_count(words.substr(mark + 1), "the step of --lesson", 1);
+  require(application.open_lesson(words.substr(0, mark), static_cast<std::size_t>(step - 1)),
+          application.session);
+  application.session.wait();
+  require(application.session.message().empty(), application.session);
+}
+
+/// Answers the question of a lesson with a letter or a number, and looks.
+void guess_in_lesson(Application& application, const std::string& words) {
+  if (!application.lesson.hides())
+    refuse("--guess answers the question of a lesson's step, but nothing is asked here");
+  Guess& guess = application.lesson.guess();
+  if (application.lesson.step().question->kind == LessonQuestion::Kind::number)
+    guess.number = parse_number(words, "--guess");
+  else if (words.size() == 1 && words.front() >= 'A')
+    application.choose_in_lesson(static_cast<std::size_t>(words.front() - 'A'));
+  if (!guess.is_made()) refuse("--guess is \"{}\"; expected the letter of a choice, or a number", words);
+  application.go_on_in_lesson();
+}
+
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
   return look.races.empty() && std::ranges::all_of(look.given, [](const auto& each) {
@@ -142,6 +171,9 @@ void prepare(Application& application, const Look& look) {
     refuse("{} is opened: leave --session, --state and --capture out", *look["FILE"]);
   if (look["FILE"]) {
     require(application.open(*look["FILE"]), session);
+  } else if (look["--lesson"]) {
+    dress(application, look);
+    return open_lesson(application, *look["--lesson"]);
   } else if (look["--session"]) {
     require(session.open_saved(*look["--session"]), session);
   } else if (look["--state"]) {
@@ -311,8 +343,9 @@ int render(const CommandOptions& options, const Console& console) {
   }
   require_other_file(output, application.session.data().id);
   require_form(application, look);
-  application.show_welcome = !look["--at"];
+  application.show_welcome = !look["--at"] && !look["--lesson"];
   if (options.gave("--why")) hold_cell(application, options["--why"]);
+  if (options.gave("--guess")) guess_in_lesson(application, options["--guess"]);
   if (!options["--page"].empty()) open_page(application, options["--page"]);
   render_to(application, width, height, scale,
             {output, options["--part"], in_words ? &console.out : nullptr});
@@ -322,6 +355,7 @@ int render(const CommandOptions& options, const Console& console) {
 Task add_render(CommandOptions command, Console console) {
   add_look(command);
   command.option("--why", "ROW,COLUMN: explain this entry of the step's result");
+  command.option("--guess", "answer the question of the lesson's step (a letter or a number) and look");
   command.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
   command.option("--output", "the PNG to write");
   command.option("--page", "page in front: data, arrays, keys, commands, open, save, places, presentation");
@@ -336,10 +370,11 @@ Task add_render(CommandOptions command, Console console) {
 Preferences preferences(const Application& application, const Window& window, const Preferences& before) {
   Preferences now = before;
   now.theme = application.view.theme;
-  now.level = application.view.level;
+  if (!application.lesson.is_on()) now.level = application.view.level;
   now.scale = application.zoom;
   now.recent_files = application.recent_files;
   now.closed_stories = application.closed_stories;
+  now.lessons = application.lesson_progress;
   std::tie(now.width, now.height) = window.size();
   if (std::exchange(ImGui::GetIO().WantSaveIniSettings, false)) {
     const OwnLayout own = application.panel_layout().own(application.workspaces());
@@ -369,6 +404,7 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
   application.places = PinnedPlaces(kept_places.read());
   application.recent_files = kept.read().recent_files;
   application.closed_stories = kept.read().closed_stories;
+  application.lesson_progress = kept.read().lessons;
   Look first = look;
   LastPlace last(own_file("last_place.json"));
   if (asks_for_nothing(first) && last.come_back(application.session)) {
@@ -417,7 +453,24 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
     window.close();
     window.request_redraw();
   });
+  // An author's lesson is read again when its file changes.
+  std::atomic<bool> lesson_changed = false;
+  std::jthread watch;
+  if (look["--lesson"])
+    watch = std::jthread([&, file = application.lesson.file()](const std::stop_token& stop) {
+      constexpr auto between_looks = std::chrono::milliseconds(300);
+      std::error_code gone;
+      auto written = std::filesystem::last_write_time(file, gone);
+      for (; !stop.stop_requested(); std::this_thread::sleep_for(between_looks)) {
+        const auto now = std::filesystem::last_write_time(file, gone);
+        if (gone || now == written) continue;
+        written = now;
+        lesson_changed = true;
+        window.request_redraw();
+      }
+    });
   window.run([&] {
+    if (lesson_changed.exchange(false)) application.reload_lesson();
     application.draw(window.scale());
     if (application.animating()) window.request_redraw();
     kept.keep(preferences(application, window, kept.read()));
@@ -461,8 +514,11 @@ std::vector<StartMoment> time_start() {
 }
 
 WindowCommands window_commands() {
-  return {
-      .window = add_window, .render = add_render, .bench = add_window_bench, .picture_of_race = draw_race};
+  return {.window = add_window,
+          .render = add_render,
+          .lesson = add_lesson_command,
+          .bench = add_window_bench,
+          .picture_of_race = draw_race};
 }
 
 }  // namespace palimpsest

@@ -12,6 +12,12 @@ WindowCommands window_commands();
 /// `palimpsest bench ui` and `palimpsest bench start`.
 Task add_window_bench(CommandOptions command, Console console);
 
+/// Writes the handout that `palimpsest lesson print` asks for.
+int print_lesson(const CommandOptions& options);
+
+/// `palimpsest lesson`.
+Task add_lesson_command(CommandOptions command, Console console);
+
 /// Opens a window as a start without anything else does, and says when its steps were done: the program runs,
 /// the place is computed, a window is open, its first frame is made, and seen.
 std::vector<StartMoment> time_start();

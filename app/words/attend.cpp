@@ -63,7 +63,7 @@ std::vector<std::string> recall_words(const LeftOfWrite& left) {
 
 std::vector<std::string> most_lost_words(const LeftOfWrite& left, const std::string& quoted) {
   const std::string number = fmt::format(": {:.0f} %", 100 * left.lost_there);
-  const char* const how = left.is_erased ? "erased by" : "decayed at";
+  const char* const how = left.is_erased ? "lowered by" : "decayed at";
   return {fmt::format("{} token {} {}{}", how, left.lost_most_at + 1, quoted, number),
           fmt::format("{} {}{}", how, quoted, number), number.substr(2)};
 }

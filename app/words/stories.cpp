@@ -119,6 +119,8 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
   const LearningStep& step = moment.step;
   const std::string what = step.problem.token_count > 1 ? "This batch is written" : token + " is written";
   if (!std::isfinite(step.loss_before)) return what + ": its loss is not finite.";
+  if (step.loss_before == step.loss_after)
+    return fmt::format("{}: the loss stays {}.", what, plain_number(step.loss_before, 3));
   const char* const goes = step.loss_after <= step.loss_before ? "falls" : "rises";
   return fmt::format("{}: the loss {} from {} to {}.", what, goes, plain_number(step.loss_before, 3),
                      plain_number(step.loss_after, 3));

@@ -37,6 +37,7 @@ TEST_CASE("no room defines what another one declares", "[rooms]") {
       "palimpsest::has_doubts: declared in app/studio/workspaces.h, defined in app/views/doubts.cpp",
       "palimpsest::draw_doubts: declared in app/studio/workspaces.h, defined in app/views/doubts.cpp",
       "palimpsest::draw_status: declared in app/studio/workspaces.h, defined in app/views/bars.cpp",
+      "palimpsest::lesson_panel: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp",
       "palimpsest::workspaces: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp"};
   const Lines found = hidden_arrows(rooms(), program());
   CHECK(std::ranges::is_permutation(found, known));

@@ -325,6 +325,18 @@ TEST_CASE("attention answers: a rule without weights says why, and softmax still
   CHECK(std::abs(row->softmax_weights.sum() - 1) <= 1e-14);
 }
 
+TEST_CASE("attention answers: without a mask later words are read, of whose writes nothing is left yet") {
+  Choice choice;
+  choice.variant = "linear";
+  choice.settings.options["causal"] = "false";
+  const auto row = row_at(begun(choice, small_overwrite), 0);
+  CHECK(row->words.size() == 5);
+  for (const ReadWord& word : row->words) {
+    CHECK(word.token > 0);
+    CHECK_FALSE(word.left);
+  }
+}
+
 TEST_CASE("attention answers: the first word reads none before it") {
   for (const char* variant : {"linear", "gated_deltanet", "softmax", "ttt_mlp"}) {
     const auto row = row_at(begun(variant, "preset:random?T=1&K=1&V=1&seed=1"), 0);

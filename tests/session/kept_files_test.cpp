@@ -22,7 +22,8 @@ Preferences some() {
           .layout = "[Window][Däta]\nPos=1,2\n",
           .own_workspaces = {"step", "learn"},
           .recent_files = {"/home/dä/mine.npz", "/tmp/x.npz"},
-          .closed_stories = {"capture:gla_recall_l1"}};
+          .closed_stories = {"capture:gla_recall_l1"},
+          .lessons = {{"08-erase-then-write", "C!;0.25!;"}}};
 }
 
 /// An environment variable, put back at the end.

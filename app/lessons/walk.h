@@ -1,0 +1,77 @@
+#pragma once
+
+#include "app/lessons/lesson.h"
+
+namespace palimpsest {
+
+/// What somebody predicted at a step, and whether they have looked at the result.
+struct Guess {
+  std::optional<std::size_t> choice = {};
+  std::optional<double> number = {};
+  std::set<std::pair<Index, Index>> cells = {};
+  std::optional<std::pair<Index, Index>> at = {};  // the cell that the keyboard is on
+  bool looked = false;
+
+  /// Marks a cell, or takes its mark away.
+  void mark(const std::pair<Index, Index>& cell) {
+    if (!cells.erase(cell)) cells.insert(cell);
+  }
+
+  bool is_made() const { return choice || number || !cells.empty(); }
+
+  /// As it is kept: "C!", "0.25!", "0:2 1:3!" once looked at; empty before a guess.
+  std::string to_string() const;
+  static Guess parse(std::string_view text);
+};
+
+/// A lesson that somebody goes through: the step they are at, and what they predicted.
+class LessonWalk {
+ public:
+  /// Begins at a step, as far as there are so many, with what is kept of an earlier walk. `file` is where the
+  /// lesson was read.
+  void begin(Lesson lesson, std::filesystem::path file, std::size_t step = 0, std::string_view progress = {});
+
+  /// The steps that were seen with the guesses there, for begin(): one entry a step, separated by semicolons.
+  std::string progress() const;
+  void end() { lesson_.reset(); }
+
+  bool is_on() const { return lesson_.has_value(); }
+  const Lesson& lesson() const { return *lesson_; }
+  const std::filesystem::path& file() const { return file_; }
+  std::size_t index() const { return index_; }
+  const LessonStep& step() const { return lesson_->steps[index_]; }
+  Guess& guess() { return guesses_[index_]; }
+  const Guess& guess() const { return guesses_[index_]; }
+
+  /// Whether the result of the present step is hidden until somebody looks.
+  bool hides() const { return is_on() && step().question && !guess().looked; }
+
+  /// Goes a step on (+1) or back (-1). Returns whether there is one.
+  bool go(int direction);
+
+ private:
+  std::optional<Lesson> lesson_;
+  std::filesystem::path file_;
+  std::size_t index_ = 0;
+  std::size_t seen_ = 0;  // steps
+  std::vector<Guess> guesses_;
+};
+
+/// A lesson that ships.
+struct ListedLesson {
+  std::filesystem::path file;
+  std::string title;
+  int minutes = 0;
+  std::size_t steps = 0;
+};
+
+/// The lessons that ship, in the order of their names. One that cannot be read is left out.
+std::vector<ListedLesson> shipped_lessons();
+
+/// How many steps were seen, as LessonWalk::progress() says it.
+std::size_t steps_seen(std::string_view progress);
+
+/// Reads a lesson. Throws InputError naming the file, the line and the column.
+Lesson read_lesson(const std::filesystem::path& file);
+
+}  // namespace palimpsest

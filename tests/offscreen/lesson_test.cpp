@@ -1,0 +1,101 @@
+// Lessons in the program: every one that ships passes the checker, and what is wrong is found.
+
+#include "app/lessons/walk.h"
+#include "app/session/paths.h"
+#include "app/window/window_commands.h"
+#include "core/io/file.h"
+#include "tests/commands/cli.h"
+#include "tests/folders.h"
+#include "tests/offscreen/drawn.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+Ran check(const std::vector<std::string>& files) {
+  return palimpsest_with(joined({"lesson", "check"}, files), window_commands());
+}
+
+std::filesystem::path lesson_file() { return std::filesystem::path(test_data_folder()) / "lesson.md"; }
+
+std::string with(std::string text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, before.size(), after);
+}
+
+}  // namespace
+
+TEST_CASE("every lesson that ships passes the checker", "[lesson]") {
+  const std::vector<ListedLesson> all = shipped_lessons();
+  REQUIRE_FALSE(all.empty());
+  std::vector<std::string> files;
+  for (const ListedLesson& each : all) files.push_back(each.file.string());
+  const Ran ran = check(files);
+  CHECK_THAT(ran.out, says("nothing is wrong"));
+  CHECK(ran.status == exit_done);
+}
+
+TEST_CASE("the checker finds every kind of fault, by line and column", "[lesson]") {
+  const std::string right = read_text_file(lesson_file(), 1 << 20);
+  const TemporaryFolder folder;
+  const std::string file = folder / "lesson.md";
+  std::string many_words;
+  for (int i = 0; i < 120; ++i) many_words += "many words ";
+  const std::tuple<std::string, std::string, std::string> faults[] = {
+      {"0.83 = answers", "0.93 = answers", ":23:145: the text says 0.93, but it is 0.83"},
+      {"point = step/story/answers/change", "point = step/story/answers/chang",
+       "there is no part \"step/story/answers/chang\""},
+      {"point = step/story/answers/change", "point = step/story/answers/change\nrule = deltanet",
+       ":38:8: this changes nothing"},
+      {"> answers.after[lamp, lamp]\n", "< answers.after[lamp, lamp]\n",
+       "line 28, column 31: this choice is true here, and so is choice 1"},
+      {"from = 0\n", "from = 0.5\n", "the answer is 0.287524, outside of 0.5 to 0.83"},
+      {"-answers.change[", "-answers.chang[", "there is no field \"chang\""},
+      {"at = 29", "at = 99", "99"},
+      {"rule = deltanet", "rule = deltant", "deltant"},
+      {"Switch to", many_words, "this step's text is too long for its place at 1280 × 800"},
+      {"## Try it", "## Try it\n\n```set\nhide = step/lost\n```", "there is no part \"step/lost\""},
+  };
+  for (const auto& [before, after, expected] : faults) {
+    INFO(after);
+    write_text(file, with(right, before, after));
+    const Ran ran = check({file});
+    CHECK(ran.status == exit_failed_checks);
+    CHECK_THAT(ran.out, says(expected));
+  }
+}
+
+TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[lesson]") {
+  ShownProgram shown("step", "preset:one_fact");
+  Application& application = shown.application;
+  const Level before = application.view.level;
+  REQUIRE(application.open_lesson(lesson_file()));
+  application.session.wait();
+  shown.draw();
+  CHECK(parts().find("step/lesson/title")->words == "A key that is already taken");
+  CHECK(parts().find("step/story/answers/after")->words.empty());
+  CHECK_THAT(parts().find("step/story/headline")->words, says("How does “lamp” change"));
+  application.go_on_in_lesson();  // nothing is predicted yet
+  CHECK(application.lesson.hides());
+  shown.press(ImGuiKey_B);
+  CHECK(application.lesson.guess().choice == 1);
+  shown.press(ImGuiKey_Enter);
+  shown.draw();
+  CHECK_FALSE(application.lesson.hides());
+  CHECK_THAT(parts().find("step/story/answers/after")->words, says("0.66"));
+  CHECK_THAT(parts().find("step/lesson/question/after")->words, says("0.656"));
+  shown.press(ImGuiKey_D);  // the data page again
+  CHECK(application.show_data);
+  shown.press(ImGuiKey_Escape);
+  shown.draw();
+  shown.press(ImGuiKey_Enter);
+  CHECK(application.lesson.index() == 1);
+  shown.press(ImGuiKey_Backspace);
+  CHECK(application.lesson.index() == 0);
+  shown.press(ImGuiKey_Escape);
+  shown.press(ImGuiKey_Escape);
+  CHECK_FALSE(application.lesson.is_on());
+  CHECK(application.view.level == before);
+}
