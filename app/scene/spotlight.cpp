@@ -65,7 +65,7 @@ bool draw_spotlight(const Spotlight& light) {
   open.insert(open.end(), spots.begin(), spots.end());
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetForegroundDrawList();
-  cover(list, open, style::with_alpha(c.background, entry(dimmed, style::theme())));
+  if (light.dims) cover(list, open, style::with_alpha(c.background, entry(dimmed, style::theme())));
   const style::TextStyle letters(style::Text::strong);
   for (std::size_t i = 0; i < spots.size(); ++i) {
     const auto& [from, to] = spots[i];

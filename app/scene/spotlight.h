@@ -10,6 +10,7 @@ namespace palimpsest::scene {
 /// Some parts of the window, by their paths, that are pointed at while the rest is dimmed.
 struct Spotlight {
   std::vector<std::string> spots = {};  // framed and numbered from 1
+  bool dims = true;                     // the rest
   std::vector<std::string> kept = {};   // not dimmed
 };
 

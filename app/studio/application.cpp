@@ -382,7 +382,7 @@ std::vector<const Panel*> Application::shown_panels() const {
     if (panel.is_in(level()) && !is_covered && (!panel.has_something || panel.has_something(*this)))
       all.push_back(&panel);
   }
-  if (lesson.is_on()) all.push_back(&lesson_panel(all));
+  if (lesson.is_on() && !on_paper) all.push_back(&lesson_panel(all));
   return all;
 }
 

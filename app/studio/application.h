@@ -159,7 +159,7 @@ class Application {
   bool show_lessons = false;  // the list of them
   bool spotlight = true;      // what a step does not point at is dimmed, until a press
 
-  bool lights_lesson = true;  // whether parts are pointed at at all; not on paper
+  bool on_paper = false;  // without its panel, and nothing is dimmed
 
   /// Opens a lesson at a step, or where somebody left it. Returns whether that worked; session.message() says
   /// why not.

@@ -179,7 +179,7 @@ Node question(Application& application, const Facts* facts) {
     all.push_back(paragraphs(step.after, facts, 0).named("after"));
   } else {
     const bool is_number = step.question->kind == LessonQuestion::Kind::number;
-    all.push_back(with_command(application, "lesson.on", scene::pill("Look ⏎", true))
+    all.push_back(with_command(application, "lesson.on", scene::pill("Look ⏎", guess.is_made()))
                       .named("look")
                       .enabled_if(guess.is_made()));
     if (!guess.is_made())
@@ -249,10 +249,11 @@ void draw_lesson(Application& application) {
 }
 
 void draw_lesson_spots(Application& application) {
-  if (!application.lesson.is_on() || !application.lights_lesson) return;
+  if (!application.lesson.is_on()) return;
   const LessonStep& step = application.lesson.step();
   if (application.spotlight) {
-    scene::Spotlight light{.kept = {application.workspace().id + std::string("/lesson")}};
+    scene::Spotlight light{.dims = !application.on_paper,
+                           .kept = {application.workspace().id + std::string("/lesson")}};
     for (const LessonSetting& path : step.spots) light.spots.push_back(path.value);
     if (scene::draw_spotlight(light)) application.spotlight = false;
   }

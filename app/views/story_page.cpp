@@ -46,7 +46,8 @@ Node sentence(const std::vector<Spoken>& all) {
 
 /// Shown in place of a hidden answer.
 Node hidden_answer(Application& application) {
-  if (application.lesson.hides()) return Node{scene::Frame{.node = {scene::rest()}, .is_hatched = true}};
+  if (application.lesson.hides())
+    return Node{scene::Frame{.node = {scene::column({scene::rest()})}, .is_hatched = true}};
   Node ask = with_command(application, "view.reveal", scene::pill("show the answer", true));
   return Node{
       scene::Frame{.node = {scene::column({scene::rest(), scene::centred(std::move(ask)), scene::rest()})},

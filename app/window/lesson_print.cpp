@@ -113,6 +113,7 @@ footer {{ color: #666; font-size: 13px; }}
     Application application;
     application.change_view([](ViewOptions& view) { view.theme = Theme::light; });
     application.show_welcome = false;
+    application.on_paper = true;
     for (std::size_t i = 0; i < lesson_.steps.size(); ++i) {
       application.open_lesson(file, i);
       application.session.wait();
@@ -120,13 +121,14 @@ footer {{ color: #666; font-size: 13px; }}
         offscreen.pass([&] { application.draw(1); });
         application.session.questions().wait();
       }
-      application.lights_lesson = false;
-      const Image image = offscreen.render([&] { application.draw(1); }, picture_frames / 2);
-      const Part* const panel = parts().find(application.workspace().id + std::string("/lesson"));
-      const int right =
-          panel ? static_cast<int>(panel->where.minimum.x - style::px(style::panel_padding)) : image.width;
-      steps_.push_back(
-          {as_source(cropped(image, 0, 0, right, image.height)), application.lesson_facts().value});
+      const std::string picture =
+          as_source(offscreen.render([&] { application.draw(1); }, picture_frames / 2));
+      application.lesson_facts();
+      application.session.questions().wait();
+      const Known<Facts> facts = application.lesson_facts();
+      if (!facts.value)
+        refuse("step {} cannot be printed: {}", i + 1, application.session.message() + facts.reason);
+      steps_.push_back({picture, facts.value});
     }
   }
 

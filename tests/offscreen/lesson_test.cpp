@@ -67,6 +67,32 @@ TEST_CASE("the checker finds every kind of fault, by line and column", "[lesson]
   }
 }
 
+TEST_CASE("a lesson is printed with its pictures, questions and answers", "[lesson]") {
+  const TemporaryFolder folder;
+  const std::string page = folder / "page.html";
+  const auto print = [&](const std::vector<std::string>& more) {
+    return palimpsest_with(joined({"lesson", "print"}, more), window_commands());
+  };
+  REQUIRE(print({lesson_file().string(), "--output", page}).status == exit_done);
+  const std::string html = read_text_file(page, 1 << 26);
+  CHECK_THAT(html, says("<h1>Erase, then write</h1>") && says("<h2>Answers</h2>") &&
+                       says("1. A key that is already taken: C"));
+  CHECK_THAT(html, says("Lamp <b>0.656</b>, bell <b>0.288</b>"));
+  CHECK_THAT(html, !says("…</b>"));  // everything is computed
+  const Lesson lesson = read_lesson(lesson_file());
+  const auto pictures = [&](const std::string& kind) {
+    std::size_t count = 0;
+    for (std::size_t at = html.find(kind); at != std::string::npos; at = html.find(kind, at + 1)) ++count;
+    return count;
+  };
+  CHECK(pictures("class=\"picture\"") == lesson.steps.size());
+  CHECK(pictures("class=\"formula\"") >= 4);
+  REQUIRE(print({lesson_file().string(), "--output", page, "--no-answers"}).status == exit_done);
+  CHECK_THAT(read_text_file(page, 1 << 26), !says("Answers") && !says("0.656"));
+  CHECK_THAT(print({lesson_file().string()}).error, says("needs --output"));
+  CHECK_THAT(print({folder / "none.md", "--output", page}).error, says("none.md"));
+}
+
 TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[lesson]") {
   ShownProgram shown("step", "preset:one_fact");
   Application& application = shown.application;
