@@ -1,5 +1,7 @@
 #include "app/commands/show_views.h"
 #include "app/session/compared_sides.h"
+#include "app/session/paths.h"
+#include "app/session/races.h"
 #include "app/session/verify_questions.h"
 
 namespace palimpsest {
@@ -232,6 +234,34 @@ ShownNumbers show_costs(const ShownPlace& place) {
     rows.push_back({name(row.form), figure(row.flops), figure(row.bytes), std::to_string(row.steps), ""});
   }
   shown.text = fmt::format("Counted, with chunks of {}:\n", chunk_size) + columns(rows);
+  return shown;
+}
+
+ShownNumbers show_races(const ShownPlace& place) {
+  const auto as_name = [](std::string words) {  // as expressions can name it
+    std::ranges::replace(words, '-', '_');
+    return words;
+  };
+  ShownNumbers shown = {Json::object()};
+  TextRows rows = {{"report", "rule", "form", "numbers", "tokens", "batches", "ms", "GFLOP/s"}};
+  std::error_code absent;
+  for (const auto& file : std::filesystem::directory_iterator(asset("races"), absent)) {
+    const std::string report = as_name(file.path().stem().string());
+    for (const RacePoint& point : read_race(file.path()).points) {
+      const RaceEntry& entry = point.entry;
+      if (!point.measured() ||
+          (entry.variant != place.computation->variant->id && entry.variant != "softmax"))
+        continue;
+      const double seconds = point.compute.median;
+      const std::string length = fmt::format("n{}_b{}", entry.tokens, entry.batches);
+      shown.json[report][entry.variant][as_name(name(entry.form))][name(entry.precision)][length] = {
+          {"ms", 1e3 * seconds}, {"gflops", point.work.flops / seconds / 1e9}};
+      rows.push_back({report, entry.variant, name(entry.form), name(entry.precision),
+                      std::to_string(entry.tokens), std::to_string(entry.batches), figure(1e3 * seconds),
+                      figure(point.work.flops / seconds / 1e9)});
+    }
+  }
+  shown.text = columns(rows);
   return shown;
 }
 

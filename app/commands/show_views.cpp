@@ -23,6 +23,7 @@ constexpr FactView views[] = {
     {"heads", "the effect of each head of a model on its answer to --text", show_heads},
     {"faults", "what every fault does to the form, and its first difference", show_faults},
     {"costs", "the counted FLOPs, bytes and sequential steps of every form", show_costs},
+    {"races", "the median times of this rule and of softmax in the reports that ship", show_races},
 };
 
 }  // namespace

@@ -54,6 +54,7 @@ ShownNumbers show_lens(const ShownPlace& place);
 ShownNumbers show_heads(const ShownPlace& place);
 ShownNumbers show_faults(const ShownPlace& place);
 ShownNumbers show_costs(const ShownPlace& place);
+ShownNumbers show_races(const ShownPlace& place);
 
 /// Numbers, and rows of numbers, as nested lists.
 Json list_of(const Vector<double>& numbers);
