@@ -267,9 +267,10 @@ struct ExpressionWorker {
     for (std::size_t k = 1; k < term.operands.size(); ++k) {
       const Json index = value(term, k);
       if (!from.is_array()) refuse("{} has no entries", seems(from));
-      const auto place = index.is_string() ? place_of(index.get<std::string>(), words_of(term))
-                                           : static_cast<Index>(number(index, "[ ]"));
-      if (place < 0 || place >= std::ssize(from))
+      const double place = index.is_string()
+                               ? static_cast<double>(place_of(index.get<std::string>(), words_of(term)))
+                               : number(index, "[ ]");
+      if (!(place >= 0 && place < static_cast<double>(from.size())) || place != std::floor(place))
         refuse("there is no entry {}; the list has {}", place, from.size());
       Json next = from[static_cast<std::size_t>(place)];
       from = std::move(next);

@@ -34,7 +34,9 @@ class LessonChecker {
       for (const TextPlace& at : settings_without_effect(lesson)) add(at, "this changes nothing here");
       for (const WindowSize& size : checked_sizes) check_at(lesson, size);
     } catch (const InputError& error) {
-      if (seen_.insert(error.what()).second) problems_.emplace_back(error.what());
+      const std::string words = error.what();
+      const std::string line = words.starts_with(file_) ? words : fmt::format("{}: {}", file_, words);
+      if (seen_.insert(line).second) problems_.push_back(line);
     }
   }
 

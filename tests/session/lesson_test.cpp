@@ -101,6 +101,8 @@ TEST_CASE("a wrong expression says where, and what was expected") {
       {"answers.after[lamp]", "\"lamp\" is not queried; there are coin, ., bell"},
       {"answers.after[3]", "there is no entry 3; the list has 3"},
       {"answers.after[-1]", "there is no entry -1"},
+      {"answers.after[0.5]", "there is no entry 0.5"},
+      {"answers.after[1e300]", "there is no entry 1e+300"},
       {"learning.losses[coin]", "the entries of \"learning\" have no names"},
       {"learning.edge[0]", "has no entries"},
       {"answers.sentence + 1", "takes numbers, not \"So it is.\""},
