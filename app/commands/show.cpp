@@ -92,31 +92,13 @@ ShownPlace shown_place(const std::string& id, const CommandOptions& options, std
   return place;
 }
 
-const std::string& operation_at(const ShownPlace& place) {
-  return place.computation->trace(place.form)->operation(place.cursor).id;
-}
-
-Json place_json(const FactView& view, const ShownPlace& place) {
-  const Choice& choice = place.computation->choice;
-  return {{"view", view.id},
-          {"data", place.computation->data->id},
-          {"variant", choice.variant},
-          {"form", name(place.form)},
-          {"device", choice.device},
-          {"chunk_size", choice.chunk_size},
-          {"head", choice.head},
-          {"token", place.token},
-          {"text", place.text(place.token)},
-          {"operation", operation_at(place)}};
-}
-
 std::string place_words(const ShownPlace& place) {
   const Computation& computation = *place.computation;
   const Choice& choice = computation.choice;
   std::string words = one_line(fmt::format("{}, head {}, {}, {} form{}: t = {}, at {}", computation.data->id,
                                            choice.head, computation.variant->label, name(place.form),
                                            is_cpu(*computation.device) ? "" : " on " + choice.device,
-                                           place.numbered(place.token), operation_at(place))) +
+                                           place.numbered(place.token), place.operation())) +
                       '\n';
   for (const std::string& note : computation.inputs.notes) words += one_line(note) + '\n';
   return words;
@@ -166,7 +148,8 @@ int show(const CommandOptions& options, const Console& console) {
     console.out << place_words(place) << numbers.text;
     return exit_done;
   }
-  Json whole = place_json(view, place);
+  Json whole = {{"view", view.id}};
+  whole.update(place_json(place));
   whole.update(numbers.json);
   write_text(*json, dumped(whole, 1) + '\n');
   return exit_done;

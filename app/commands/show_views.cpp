@@ -43,14 +43,8 @@ Found<Facts> FactsAtPlace::compute(const Effort& effort) const {
                          .beside = beside,
                          .sharpness = sharpness,
                          .stop = effort.stop};
-  const Sequence& sequence = computation->sequence;
   Facts facts;
-  facts.views["place"] = {{"token", place.token},
-                          {"tokens", sequence.tokens},
-                          {"dk", sequence.dk},
-                          {"dv", sequence.dv},
-                          {"chunk_size", computation->choice.chunk_size},
-                          {"head", computation->choice.head}};
+  facts.views["place"] = place_json(place);
   for (const std::string& id : views) {
     if (id == "place") continue;
     facts.views[id] =
@@ -63,6 +57,25 @@ Found<Facts> FactsAtPlace::compute(const Effort& effort) const {
 
 std::string ShownPlace::text(Index of_token) const {
   return std::string(word_text(entry(computation->data->labels, of_token)));
+}
+
+const std::string& ShownPlace::operation() const { return computation->trace(form)->operation(cursor).id; }
+
+Json place_json(const ShownPlace& place) {
+  const Choice& choice = place.computation->choice;
+  const Sequence& sequence = place.computation->sequence;
+  return {{"data", place.computation->data->id},
+          {"variant", choice.variant},
+          {"form", name(place.form)},
+          {"device", choice.device},
+          {"chunk_size", choice.chunk_size},
+          {"head", choice.head},
+          {"tokens", sequence.tokens},
+          {"dk", sequence.dk},
+          {"dv", sequence.dv},
+          {"token", place.token},
+          {"text", place.text(place.token)},
+          {"operation", place.operation()}};
 }
 
 std::string ShownPlace::numbered(Index of_token) const {

@@ -25,6 +25,9 @@ struct ShownPlace {
   /// "drum": the text of a token.
   std::string text(Index of_token) const;
 
+  /// The id of the operation at the cursor.
+  const std::string& operation() const;
+
   /// "42 drum".
   std::string numbered(Index of_token) const;
 
@@ -55,6 +58,9 @@ ShownNumbers show_heads(const ShownPlace& place);
 ShownNumbers show_faults(const ShownPlace& place);
 ShownNumbers show_costs(const ShownPlace& place);
 ShownNumbers show_races(const ShownPlace& place);
+
+/// What the place is, in names and numbers.
+Json place_json(const ShownPlace& place);
 
 /// Numbers, and rows of numbers, as nested lists.
 Json list_of(const Vector<double>& numbers);

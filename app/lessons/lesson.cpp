@@ -222,7 +222,7 @@ class LessonReader {
   }
 
   void read_in_block(std::string_view line) {
-    const bool is_question = line.starts_with("question");
+    const bool is_question = line.starts_with("question") && line.find(" | ") == std::string_view::npos;
     if (block_ == "choose" && !is_question) return read_choice(line);
     const std::size_t equal = line.find('=');
     if (equal == std::string_view::npos) refuse_at(here(), "expected NAME = VALUE");

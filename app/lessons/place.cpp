@@ -47,7 +47,12 @@ Json& field_at(Json& state, std::string_view path) {
 /// A value as JSON: true, 3, "7, 14" as a list where there was one, else a text.
 Json value_of(const std::string& words, const Json& before) {
   if (before.is_string()) return words;
-  if (before.is_array()) return Json::parse("[" + words + "]", nullptr, false);
+  if (before.is_array()) {
+    Json list = Json::parse("[" + words + "]", nullptr, false);
+    if (list.is_discarded())
+      refuse("\"{}\" is no list; expected values with commas between, such as 7, 14", shown(words));
+    return list;
+  }
   const Json read = Json::parse(words, nullptr, false);
   return read.is_discarded() ? Json(words) : read;
 }

@@ -19,6 +19,22 @@ std::vector<std::string> split_at(std::string_view text, char sign) {
   return pieces;
 }
 
+std::vector<ListedLesson> read_shipped_lessons() {
+  std::vector<ListedLesson> all;
+  std::error_code absent;
+  for (const auto& each : std::filesystem::directory_iterator(asset("lessons"), absent)) {
+    if (each.path().extension() != ".md") continue;
+    try {
+      const Lesson lesson = read_lesson(each.path());
+      all.push_back({each.path(), lesson.title, lesson.minutes, lesson.steps.size()});
+    } catch (const InputError&) {
+      continue;  // `lesson check` says what is wrong
+    }
+  }
+  std::ranges::sort(all, {}, &ListedLesson::file);
+  return all;
+}
+
 }  // namespace
 
 std::string Guess::to_string() const {
@@ -83,22 +99,10 @@ bool LessonWalk::go(int direction) {
   return has_next;
 }
 
-std::vector<ListedLesson> shipped_lessons() {
-  std::vector<ListedLesson> all;
-  std::error_code absent;
-  for (const auto& each : std::filesystem::directory_iterator(asset("lessons"), absent)) {
-    if (each.path().extension() != ".md") continue;
-    try {
-      const Lesson lesson = read_lesson(each.path());
-      all.push_back({each.path(), lesson.title, lesson.minutes, lesson.steps.size()});
-    } catch (const InputError&) {
-      continue;  // `lesson check` says what is wrong
-    }
-  }
-  std::ranges::sort(all, {}, &ListedLesson::file);
-  return all;
+const std::vector<ListedLesson>& shipped_lessons() {
+  static const std::vector<ListedLesson> known = read_shipped_lessons();
+  return known;
 }
-
 Lesson read_lesson(const std::filesystem::path& file) {
   constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 20;
   const std::string text = read_text_file(file, most_bytes);

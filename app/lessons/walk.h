@@ -65,8 +65,8 @@ struct ListedLesson {
   std::size_t steps = 0;
 };
 
-/// The lessons that ship, in the order of their names. One that cannot be read is left out.
-std::vector<ListedLesson> shipped_lessons();
+/// The lessons that ship, in the order of their names. Read once; one that cannot be read is left out.
+const std::vector<ListedLesson>& shipped_lessons();
 
 /// How many steps were seen, as LessonWalk::progress() says it.
 std::size_t steps_seen(std::string_view progress);

@@ -192,7 +192,7 @@ struct CellPainter {
       for (const float letters : {usual, usual * style::least_number}) {
         const style::TextStyle used(tables.numbers, letters);
         const ImVec2 extent = text_extent(number);
-        const bool fits = extent.x <= size.x - (letters == usual ? px(2) : 0) && extent.y <= size.y;
+        const bool fits = extent.x <= size.x - px(2) && extent.y <= size.y;
         if (fits)
           draw_text(rounded(from + (size - ImVec2(px(1), 0) - extent) / 2), style::legible_on(paper), number);
         if (fits) return number;

@@ -1,5 +1,6 @@
 #include "app/scene/spotlight.h"
 
+#include "app/widgets/chart.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest::scene {
@@ -46,14 +47,7 @@ void cover(ImDrawList* list, const std::vector<Rectangle>& open, ImU32 ink) {
 void dashed_frame(ImDrawList* list, const Rectangle& where, ImU32 ink) {
   const auto& [from, to] = where;
   const ImVec2 corners[] = {from, {to.x, from.y}, to, {from.x, to.y}, from};
-  for (std::size_t side = 0; side < 4; ++side) {
-    const ImVec2 along = corners[side + 1] - corners[side];
-    const float length = std::abs(along.x) + std::abs(along.y);
-    for (float at = 0; at < length; at += 2 * px(dash))
-      list->AddLine(corners[side] + along * (at / length),
-                    corners[side] + along * (std::min(at + px(dash), length) / length), ink,
-                    px(style::lit_line));
-  }
+  dashed_curve(list, corners, ink, px(style::lit_line), px(dash));
 }
 
 }  // namespace

@@ -174,12 +174,16 @@ class Application {
   /// Shows what was predicted, or the next step; leaves the lesson after the last one.
   void go_on_in_lesson();
   void go_back_in_lesson();
-  void choose_in_lesson(std::size_t choice);
-  /// Guesses a larger (+1) or a smaller number, in steps of a fortieth of the range.
-  void turn_guess_in_lesson(int direction);
-  /// An arrow key moves over the cells that a lesson asks about; Space marks one.
-  void mark_in_lesson(int key);
   void leave_lesson();
+
+  /// Goes back to where somebody was before a lesson.
+  void return_from_lesson();
+  bool can_return_from_lesson() const { return before_lesson_ && !before_lesson_->data.empty(); }
+
+  /// The keys (ImGuiKey) that answer the question that is asked: letters choose, arrows turn a number or move
+  /// over cells, Space marks one. None while nothing is asked.
+  std::span<const int> lesson_keys() const;
+  void answer_in_lesson(int key);
 
   /// Whether somebody went elsewhere during a lesson; and back to the place of its step.
   bool has_left_place_of_lesson() const;
@@ -188,7 +192,7 @@ class Application {
   /// Whether the place of a lesson's step is still being opened.
   bool is_arriving_in_lesson() const { return !lesson_place_.empty(); }
 
-  /// What the expressions of the present step are about.
+  /// What the expressions of the present step are about: the place of the step, wherever one goes then.
   Known<Facts> lesson_facts();
 
   /// What Measure shows.
@@ -270,8 +274,9 @@ class Application {
   double last_step_ = -1;
   double telling_from_ = -1;  // as last_step_; below 0: not yet
   double play_debt_ = 0;
-  Level level_before_lesson_ = Level::story;
+  std::optional<SessionState> before_lesson_;
   SessionState lesson_state_;  // that its step shows
+  Known<Facts> lesson_facts_;  // of the present step, once they are known
   std::string lesson_place_;   // of the step that is being opened, as cursor_at() takes it; empty: none is
   std::vector<FixedPanel> fixed_;  // what is drawn instead of the panels that can be moved
   bool is_narrow_ = false;         // the window, so that only a story has room

@@ -97,31 +97,20 @@ void handle_keys(Application& application) {
   const ImGuiIO& io = ImGui::GetIO();
   // A list or a card that is open has the keys to itself.
   if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) return;
-  const bool is_asked = application.lesson.hides() && !application.lesson.step().question->choices.empty();
-  const bool marks = application.lesson.hides() && application.lesson.step().question->table;
+  const std::span<const int> answering = application.lesson_keys();
   for (const Command& command : application.commands()) {
-    if (command.key == 0) continue;
-    if (marks && is_among(command.key, marking_keys)) continue;
-    if (application.lesson.hides() && command.group == "Time") continue;  // the question is about this place
-    if (is_asked && command.key >= ImGuiKey_A && command.key <= ImGuiKey_D) continue;  // answer the question
+    // While a lesson asks, time stands still: the question is about this place.
+    const bool is_taken =
+        is_among(command.key, answering) || (application.lesson.hides() && command.group == "Time");
+    if (command.key == 0 || is_taken) continue;
     const ImGuiInputFlags held = command.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
     if (!ImGui::Shortcut(command.key, ImGuiInputFlags_RouteGlobal | held)) continue;
     perform(command, application);
     ImGui::SetNavCursorVisible(false);  // the key was no step from one part to the next
   }
-  for (const int key : {ImGuiKey_LeftArrow, ImGuiKey_RightArrow}) {
-    const bool asks_number = application.lesson.hides() &&
-                             application.lesson.step().question->kind == LessonQuestion::Kind::number;
-    if (asks_number && ImGui::Shortcut(key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat))
-      application.turn_guess_in_lesson(key == ImGuiKey_RightArrow ? 1 : -1);
-  }
-  for (const int key : marking_keys) {
-    if (marks && ImGui::Shortcut(key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat))
-      application.mark_in_lesson(key);
-  }
-  for (int key = ImGuiKey_A; is_asked && key <= ImGuiKey_D; ++key) {
-    if (ImGui::Shortcut(key, ImGuiInputFlags_RouteGlobal))
-      application.choose_in_lesson(static_cast<std::size_t>(key - ImGuiKey_A));
+  for (const int key : answering) {
+    if (ImGui::Shortcut(key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat))
+      application.answer_in_lesson(key);
   }
   // A question mark that the layout types without Shift+/ opens the help as well.
   for (const ImWchar character : io.InputQueueCharacters) {

@@ -484,6 +484,8 @@ void add_lesson(CommandTable& group) {
       first_of(is_on,
                unless([](const Application& a) { return a.lesson.index() > 0; }, "this is the first step")));
   group.add("lesson.leave", "leave the lesson", 0, &Application::leave_lesson, is_on);
+  group.add("lesson.return", "back to where you were before the lesson", 0, &Application::return_from_lesson,
+            unless([](const Application& a) { return a.can_return_from_lesson(); }, "no lesson was open"));
 }
 
 const WhyNot no_place =

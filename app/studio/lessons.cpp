@@ -9,12 +9,12 @@ namespace palimpsest {
 bool Application::open_lesson(const std::filesystem::path& file, std::optional<std::size_t> step) {
   try {
     Lesson read = read_lesson(file);
-    const auto kept = lesson_progress.find(file.stem().string());
-    const std::string progress = kept == lesson_progress.end() ? "" : kept->second;
+    const std::string* const kept = value_at(lesson_progress, file.stem().string());
+    const std::string progress = kept ? *kept : std::string();
     const std::size_t seen = steps_seen(progress);
     const bool is_anew = seen >= read.steps.size() && !step;  // a finished one is asked once more
     const std::size_t next = seen == 0 || is_anew ? 0 : seen - 1;
-    if (!lesson.is_on()) level_before_lesson_ = view.level;
+    if (!lesson.is_on()) before_lesson_ = session.state();
     lesson.begin(std::move(read), file, step.value_or(next), is_anew ? std::string(seen, ';') : progress);
   } catch (const InputError& error) {
     session.set_message(error.what());
@@ -36,10 +36,10 @@ void Application::show_step_of_lesson() {
   spotlight = true;
   keep_lesson_progress();
   lesson_place_.clear();
+  lesson_facts_ = {};
   try {
     LessonPlace place = place_of(lesson.lesson(), lesson.index());
-    const Theme theme = view.theme;
-    place.state.view.theme = theme;
+    place.state.view.theme = view.theme;
     lesson_state_ = place.state;
     session.from_string(state_string(place.state));
     lesson_place_ = place.at;
@@ -67,17 +67,43 @@ void Application::hide_in_lesson() {
   for (const LessonSetting& path : lesson.step().hidden) hidden.push_back(path.value);
 }
 
-void Application::choose_in_lesson(std::size_t choice) {
-  if (lesson.hides() && choice < lesson.step().question->choices.size()) lesson.guess().choice = choice;
+std::span<const int> Application::lesson_keys() const {
+  static constexpr int letters[] = {ImGuiKey_A, ImGuiKey_B, ImGuiKey_C, ImGuiKey_D};
+  static constexpr int sideways[] = {ImGuiKey_LeftArrow, ImGuiKey_RightArrow};
+  static constexpr int marking[] = {ImGuiKey_UpArrow, ImGuiKey_DownArrow, ImGuiKey_LeftArrow,
+                                    ImGuiKey_RightArrow, ImGuiKey_Space};
+  if (!lesson.hides()) return {};
+  switch (lesson.step().question->kind) {
+    case LessonQuestion::Kind::choose:
+      return letters;
+    case LessonQuestion::Kind::number:
+      return sideways;
+    case LessonQuestion::Kind::mark:
+      return marking;
+  }
+  return {};
 }
 
-void Application::turn_guess_in_lesson(int direction) {
-  constexpr double steps = 40;
+void Application::answer_in_lesson(int key) {
   const LessonQuestion& question = *lesson.step().question;
-  std::optional<double>& number = lesson.guess().number;
-  const double step = (question.most - question.least) / steps;
-  const double before = number.value_or((question.least + question.most) / 2);
-  number = std::clamp(before + direction * step, question.least, question.most);
+  Guess& guess = lesson.guess();
+  if (question.kind == LessonQuestion::Kind::choose) {
+    const auto choice = static_cast<std::size_t>(key - ImGuiKey_A);
+    if (choice < question.choices.size()) guess.choice = choice;
+  } else if (question.kind == LessonQuestion::Kind::number) {
+    constexpr double steps = 40;
+    const double step = (question.most - question.least) / steps;
+    const double before = guess.number.value_or((question.least + question.most) / 2);
+    guess.number =
+        std::clamp(before + (key == ImGuiKey_RightArrow ? step : -step), question.least, question.most);
+  } else if (const Known<Facts> facts = lesson_facts(); facts.value) {
+    const auto [rows, columns] = table_size(question, facts.value->views);
+    if (guess.at && key == ImGuiKey_Space) guess.mark(*guess.at);
+    std::pair<Index, Index> at = guess.at.value_or(std::pair<Index, Index>());
+    at.first += (key == ImGuiKey_DownArrow) - (key == ImGuiKey_UpArrow);
+    at.second += (key == ImGuiKey_RightArrow) - (key == ImGuiKey_LeftArrow);
+    guess.at = {std::clamp<Index>(at.first, 0, rows - 1), std::clamp<Index>(at.second, 0, columns - 1)};
+  }
 }
 
 bool Application::has_left_place_of_lesson() const {
@@ -85,21 +111,6 @@ bool Application::has_left_place_of_lesson() const {
   return lesson.is_on() && !is_arriving_in_lesson() &&
          (now.data != lesson_state_.data || now.workspace != lesson_state_.workspace ||
           session.token() != lesson_state_.place.token || view.level != lesson_state_.view.level);
-}
-
-void Application::mark_in_lesson(int key) {
-  const Known<Facts> facts = lesson_facts();
-  if (!facts.value) return;
-  const auto [rows, columns] = table_size(*lesson.step().question, facts.value->views);
-  Guess& guess = lesson.guess();
-  if (!guess.at)
-    guess.at = std::pair<Index, Index>{0, 0};
-  else if (key == ImGuiKey_Space)
-    guess.mark(*guess.at);
-  guess.at->first = std::clamp<Index>(
-      guess.at->first + (key == ImGuiKey_DownArrow) - (key == ImGuiKey_UpArrow), 0, rows - 1);
-  guess.at->second = std::clamp<Index>(
-      guess.at->second + (key == ImGuiKey_RightArrow) - (key == ImGuiKey_LeftArrow), 0, columns - 1);
 }
 
 void Application::go_on_in_lesson() {
@@ -122,28 +133,43 @@ void Application::go_back_in_lesson() {
 void Application::leave_lesson() {
   if (!lesson.is_on()) return;
   lesson.end();
-  change_view([&](ViewOptions& changed) { changed.level = level_before_lesson_; });
+  session.change([&](SessionState& state) {
+    state.view = before_lesson_->view;
+    state.attention = before_lesson_->attention;
+    state.learn = before_lesson_->learn;
+  });
+  notice = "Ctrl+P, “before the lesson” goes back to where you were";
   lesson_place_.clear();
 }
 
+void Application::return_from_lesson() {
+  lesson.end();
+  keeping_pinned([&] { session.from_string(state_string(*before_lesson_)); });
+  before_lesson_.reset();
+}
+
 Known<Facts> Application::lesson_facts() {
+  if (lesson_facts_.value) return lesson_facts_;
   const Sight& sight = session.sight();
+  const bool is_there =
+      sight.computation && sight.trace && !is_arriving_in_lesson() && !session.lookout().is_stale();
+  if (!is_there || has_left_place_of_lesson()) return {};
   const std::vector<std::string> views = views_of(lesson.step());
-  static const auto nothing = std::make_shared<const Facts>();
   if (views.empty()) {
-    Known<Facts> known;
-    known.value = nothing;
-    return known;
+    lesson_facts_.value = std::make_shared<const Facts>();
+    return lesson_facts_;
   }
-  if (!sight.computation || !sight.trace || is_arriving_in_lesson()) return {};
   const std::vector<Side>& sides = session.state().sides;
-  return session.questions().ask(FactsAtPlace{.of = sight.computation,
-                                              .form = sight.trace->form,
-                                              .cursor = sight.cursor,
-                                              .words = session.state().words,
-                                              .beside = {sides.begin() + 1, sides.end()},
-                                              .sharpness = session.state().attention.sharpness,
-                                              .views = views});
+  Known<Facts> known = session.questions().ask(FactsAtPlace{.of = sight.computation,
+                                                            .form = sight.trace->form,
+                                                            .cursor = sight.cursor,
+                                                            .words = session.state().words,
+                                                            .beside = {sides.begin() + 1, sides.end()},
+                                                            .sharpness = session.state().attention.sharpness,
+                                                            .views = views});
+  if (known.stale) known.value = nullptr;
+  if (known.value) lesson_facts_ = known;
+  return known;
 }
 
 }  // namespace palimpsest

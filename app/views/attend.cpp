@@ -209,6 +209,12 @@ BandPlace loupe_place(const Square& square) {
           .columns = count};
 }
 
+/// "0.005" as ".005".
+std::string without_zero(std::string number) {
+  const std::size_t zero = number.find("0.");
+  return zero == 0 || (zero == 1 && number.front() == '-') ? number.erase(zero, 1) : number;
+}
+
 /// Some cells, enlarged, with their numbers.
 Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& part) {
   const style::Palette& c = style::colours();
@@ -227,8 +233,11 @@ Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& p
     const bool is_masked = value == 0 && offset + cell.column > cell.row;
     const bool is_aside = !has_diagonal && offset + cell.column == cell.row;
     if (is_masked || is_aside) return {};
-    return {shares ? fixed_number(100 * value, 0) : fmt::format("{:.1g}", value),
-            fmt::format("{:.0e}", shares ? 100 * value : value)};  // a long one as a power of ten
+    constexpr double least = 5e-4;
+    if (!shares && std::abs(value) < least) return {"0"};
+    if (!shares) return {without_zero(fixed_number(value, 3)), without_zero(fixed_number(value, 2))};
+    return {fixed_number(100 * value, 0),
+            fmt::format("{:.0e}", 100 * value)};  // a long one as a power of ten
   };
   for (Index i = 0; i < place.rows; ++i) {
     const Index row = place.first_row + i;

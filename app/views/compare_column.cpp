@@ -323,10 +323,14 @@ class SideColumn {
     const double after = std::sqrt(2 * recall.after);
     const double full = longest_error(all_, token);
     const std::string word = word_at(*application_.session.computed(), token);
-    const auto written = [&](double error) {  // at most `dust`: rounding, shown as 0
-      constexpr double dust = 1e-12;
-      return error <= dust * full ? std::string("0") : plain_number(error);
-    };
+    const auto written =
+        [&](double error) {  // at most `dust`: rounding; what is small beside the bar is not exact
+          constexpr double dust = 1e-12;
+          constexpr double seen = 1e-4;
+          return error <= dust * full  ? std::string("0")
+                 : error < seen * full ? std::string("≈ 0")
+                                       : plain_number(error);
+        };
     const auto bar = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
     return scene::row(
         {scene::note("error at " + word),
@@ -338,7 +342,8 @@ class SideColumn {
              .filling(),
          scene::tag(fmt::format("{} → {}", written(before), written(after)), style::colours().text)
              .fixed(number_width)
-             .right()},
+             .right()
+             .told(fmt::format("‖e‖ before {}, after {}", plain_number(before), plain_number(after)))},
         Gap::small);
   }
 

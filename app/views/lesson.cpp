@@ -1,5 +1,5 @@
 #include "app/scene/spotlight.h"
-#include "app/views/view.h"
+#include "app/views/flowing_words.h"
 
 namespace palimpsest {
 
@@ -9,53 +9,47 @@ constexpr float stroke_height = 3;  // design pixels, as all that follow
 constexpr float question_from = 236;
 constexpr float question_from_in_high = 300;
 constexpr float high_window = 1000;
-constexpr float choice_height = 44;
 
-/// A paragraph that wraps between words; what has no space between stays together.
+Node ringed(int number) {
+  const ImU32 ink = style::colours().text;
+  return Node{scene::Frame{.node = {scene::tag(std::to_string(number), ink)},
+                           .across = Gap::small,
+                           .down = Gap::none,
+                           .outline = ink,
+                           .is_round = true}};
+}
+
+/// Nothing, as high as a line: what is lower beside it is in the line's middle.
+Node line_of_text() {
+  return Node{scene::Text{.fit = Fit::whole, .height = style::font_size(style::Text::body) * 1.25F}};
+}
+
 Node paragraph(const LessonText& text, const Facts* facts, scene::Ink ink) {
-  Nodes words;
-  bool is_open = false;  // the last word goes on
-  const auto add = [&](Node node) {
-    if (std::exchange(is_open, true))
-      words.back() = scene::row({std::move(words.back()), std::move(node)}, Gap::none);
-    else
-      words.push_back(std::move(node));
-  };
-  const auto add_words = [&](std::string_view left, style::Text letters, scene::Ink colour) {
-    while (!left.empty()) {
-      const std::size_t end = std::min(left.find(' '), left.size());
-      if (end > 0) add(scene::text(std::string(left.substr(0, end)), letters, colour, Fit::whole));
-      if (end < left.size()) is_open = false;
-      left.remove_prefix(std::min(end + 1, left.size()));
-    }
-  };
+  FlowingWords words;
   for (const LessonSpan& span : text) {
     switch (span.kind) {
       case LessonSpan::Kind::words:
-        add_words(span.text, style::Text::body, ink);
+        words.add(span.text, style::Text::body, ink);
         break;
       case LessonSpan::Kind::strong:
-        add_words(span.text, style::Text::strong, 0);
+        words.add(span.text, style::Text::strong, 0);
         break;
       case LessonSpan::Kind::code:
-        add_words(span.text, style::Text::number, 0);
+        words.add(span.text, style::Text::number, 0);
         break;
       case LessonSpan::Kind::formula:
-        add(scene::formula(span.text, style::formula_label, 0));
+        words.add(
+            scene::row({line_of_text(), scene::formula(span.text, style::formula_label, 0)}, Gap::none));
         break;
-      case LessonSpan::Kind::spot: {
-        Node ring = scene::framed(scene::tag(std::to_string(span.spot), style::colours().text), Gap::small,
-                                  Gap::none, style::colours().text);
-        std::get<scene::Frame>(ring.content).is_round = true;
-        add(std::move(ring));
+      case LessonSpan::Kind::spot:
+        words.add(ringed(span.spot));
         break;
-      }
       case LessonSpan::Kind::number:
-        add_words(written_number(span, facts), style::Text::strong, 0);
+        words.add(written_number(span, facts), style::Text::strong, 0);
         break;
     }
   }
-  return scene::flow(std::move(words), Gap::small);
+  return std::move(words).flow(Gap::small);
 }
 
 Node paragraphs(const std::vector<LessonText>& texts, const Facts* facts, scene::Ink ink) {
@@ -104,6 +98,7 @@ Node choices(Application& application, const Facts* facts) {
   std::optional<std::size_t> truth;
   if (facts) truth = true_choice(question, facts->views);
   Nodes all;
+  if (!question.words.empty()) all.push_back(scene::text(question.words));
   for (std::size_t i = 0; i < question.choices.size(); ++i)
     all.push_back(choice(application, i, facts, truth));
   return scene::column(std::move(all), Gap::small);
@@ -166,14 +161,26 @@ Node mark_question(Application& application, const Facts* facts) {
   return scene::column(std::move(all), Gap::near);
 }
 
+/// What is asked. Why it cannot be answered, if the lesson's expressions do not fit the data.
+Node asked(Application& application, const Facts* facts) try {
+  switch (application.lesson.step().question->kind) {
+    case LessonQuestion::Kind::choose:
+      return choices(application, facts);
+    case LessonQuestion::Kind::number:
+      return number_question(application, facts);
+    case LessonQuestion::Kind::mark:
+      return mark_question(application, facts);
+  }
+  return {};
+} catch (const InputError& error) {
+  return scene::text(error.what(), style::Text::caption, style::colours().alarm);
+}
+
 /// The question, and the button that shows the result.
 Node question(Application& application, const Facts* facts) {
   const LessonStep& step = application.lesson.step();
   if (!step.question) return paragraphs(step.after, facts, 0);
-  Nodes all;
-  if (step.question->kind == LessonQuestion::Kind::choose) all.push_back(choices(application, facts));
-  if (step.question->kind == LessonQuestion::Kind::number) all.push_back(number_question(application, facts));
-  if (step.question->kind == LessonQuestion::Kind::mark) all.push_back(mark_question(application, facts));
+  Nodes all = {asked(application, facts)};
   const Guess& guess = application.lesson.guess();
   if (guess.looked) {
     all.push_back(paragraphs(step.after, facts, 0).named("after"));
@@ -210,10 +217,51 @@ std::string number_of(const ListedLesson& lesson) {
 
 /// "3 of 5 steps", "done".
 std::string seen_words(const Application& application, const ListedLesson& lesson) {
-  const auto kept = application.lesson_progress.find(lesson.file.stem().string());
-  const std::size_t seen = kept == application.lesson_progress.end() ? 0 : steps_seen(kept->second);
+  const std::string* const kept = value_at(application.lesson_progress, lesson.file.stem().string());
+  const std::size_t seen = kept ? steps_seen(*kept) : 0;
   if (seen == 0) return {};
   return seen >= lesson.steps ? "done" : fmt::format("{} of {} steps", seen, lesson.steps);
+}
+
+/// The step. `is_steady`: the question stands at the same height in every step.
+Node page(Application& application, const Known<Facts>& known, bool is_steady) {
+  const LessonWalk& walk = application.lesson;
+  const LessonStep& step = walk.step();
+  const Facts* const facts = known.value.get();
+  Node head = scene::column(
+      {scene::row({scene::note(walk.lesson().title).filling(),
+                   scene::tag(fmt::format("{} / {}", walk.index() + 1, walk.lesson().steps.size()))}),
+       progress(walk), scene::space(Gap::near), scene::text(step.title, style::Text::headline).named("title"),
+       paragraphs(step.text, facts, scene::dim_ink).named("text")},
+      Gap::near);
+  const float from = scene::window_height() >= high_window ? question_from_in_high : question_from;
+  if (is_steady && step.question) head = std::move(head).fixed(from);
+  Nodes all = {std::move(head)};
+  if (!known.reason.empty())
+    all.push_back(scene::text(known.reason, style::Text::caption, style::colours().alarm));
+  all.push_back(question(application, facts));
+  all.push_back(scene::rest());
+  if (application.has_left_place_of_lesson())
+    all.push_back(scene::link("Back to this step's place")
+                      .named("return")
+                      .told("You went elsewhere.")
+                      .on([&application] { application.show_step_of_lesson(); }));
+  all.push_back(foot(application));
+  return scene::column(std::move(all), Gap::near);
+}
+
+/// The marks on the table that is asked about; nothing if the lesson's expressions do not fit the data.
+void draw_marks(Application& application, const Json& views) try {
+  const LessonQuestion& question = *application.lesson.step().question;
+  Guess& guess = application.lesson.guess();
+  const auto [rows, columns] = table_size(question, views);
+  scene::MarkedCells cells{
+      .table = question.cells, .rows = rows, .columns = columns, .marked = guess.cells, .cursor = guess.at};
+  if (guess.looked) cells.right = true_cells(question, views);
+  const auto pressed = scene::draw_marks(cells);
+  if (pressed && !guess.looked) guess.mark(*pressed);
+} catch (const InputError&) {
+  return;  // the panel says why
 }
 
 }  // namespace
@@ -221,30 +269,11 @@ std::string seen_words(const Application& application, const ListedLesson& lesso
 void draw_lesson(Application& application) {
   Known<Facts> known;
   scene::show_panel("##lesson", true, [&]() -> Node {
-    LessonWalk& walk = application.lesson;
-    if (!walk.is_on()) return scene::column({});
+    if (!application.lesson.is_on()) return scene::column({});
     known = application.lesson_facts();
-    const Facts* const facts = known.stale ? nullptr : known.value.get();
-    const LessonStep& step = walk.step();
-    Nodes head = {
-        scene::row({scene::note(walk.lesson().title).filling(),
-                    scene::tag(fmt::format("{} / {}", walk.index() + 1, walk.lesson().steps.size()))}),
-        progress(walk), scene::space(Gap::near),
-        scene::text(step.title, style::Text::headline).named("title"),
-        paragraphs(step.text, facts, scene::dim_ink).named("text")};
-    const float from = scene::window_height() >= high_window ? question_from_in_high : question_from;
-    Nodes all = {scene::column(std::move(head), Gap::near).fixed(step.question ? from : 0)};
-    if (!known.reason.empty())
-      all.push_back(scene::text(known.reason, style::Text::caption, style::colours().alarm));
-    all.push_back(question(application, facts));
-    all.push_back(scene::rest());
-    if (application.has_left_place_of_lesson())
-      all.push_back(scene::link("Back to this step's place")
-                        .named("return")
-                        .told("You went elsewhere.")
-                        .on([&application] { application.show_step_of_lesson(); }));
-    all.push_back(foot(application));
-    return scene::column(std::move(all), Gap::near).named("lesson");
+    return scene::first_that_fits(
+               2, [&application, &known](std::size_t wish) { return page(application, known, wish == 0); })
+        .named("lesson");
   });
 }
 
@@ -258,18 +287,8 @@ void draw_lesson_spots(Application& application) {
     if (scene::draw_spotlight(light)) application.spotlight = false;
   }
   if (!step.question || step.question->kind != LessonQuestion::Kind::mark) return;
-  const Known<Facts> known = application.lesson_facts();
-  if (!known.value || known.stale) return;
-  const auto [rows, columns] = table_size(*step.question, known.value->views);
-  Guess& guess = application.lesson.guess();
-  scene::MarkedCells cells{.table = step.question->cells,
-                           .rows = rows,
-                           .columns = columns,
-                           .marked = guess.cells,
-                           .cursor = guess.at};
-  if (guess.looked) cells.right = true_cells(*step.question, known.value->views);
-  const auto pressed = scene::draw_marks(cells);
-  if (pressed && !guess.looked) guess.mark(*pressed);
+  if (const Known<Facts> facts = application.lesson_facts(); facts.value)
+    draw_marks(application, facts.value->views);
 }
 
 void draw_lessons_card(Application& application) {

@@ -1,6 +1,7 @@
 #include "app/views/story_page.h"
 
 #include "app/views/answers.h"
+#include "app/views/flowing_words.h"
 #include "app/views/underlined_words.h"
 
 namespace palimpsest {
@@ -14,34 +15,16 @@ constexpr float row_names = 200;
 constexpr float small_row_names = 130;
 constexpr float between_tables = 60;
 
-/// Text that wraps between words; pieces without a space between them stay together.
 Node sentence(const std::vector<Spoken>& all) {
-  const style::Palette& c = style::colours();
-  const auto piece = [](std::string words, scene::Ink ink) {
-    return scene::text(std::move(words), style::Text::story, ink, Fit::whole);
-  };
-  Nodes words;
-  bool is_open = false;  // the last word is not followed by a space
+  const ImU32 answer = style::colours().value;
+  FlowingWords words;
   for (const Spoken& said : all) {
-    std::string_view left = said.words;
-    if (std::exchange(is_open, !left.ends_with(' ')) && !said.is_answer && !left.starts_with(' ')) {
-      const std::size_t end = std::min(left.find(' '), left.size());
-      words.back() =
-          scene::row({std::move(words.back()), piece(std::string(left.substr(0, end)), 0)}, Gap::none);
-      left.remove_prefix(end);
-    }
-    if (said.is_answer) {
-      words.push_back(piece(said.words, c.value));
-      continue;
-    }
-    while (!left.empty()) {
-      std::size_t end = std::min(left.find(' '), left.size());
-      if (left.substr(end).starts_with(" %")) end = std::min(left.find(' ', end + 1), left.size());
-      if (end > 0) words.push_back(piece(std::string(left.substr(0, end)), 0));
-      left.remove_prefix(std::min(end + 1, left.size()));
-    }
+    if (said.is_answer)
+      words.add(scene::text(said.words, style::Text::story, answer, Fit::whole));
+    else
+      words.add(said.words, style::Text::story, 0);
   }
-  return scene::flow(std::move(words), Gap::near);
+  return std::move(words).flow(Gap::near);
 }
 
 /// Shown in place of a hidden answer.

@@ -129,14 +129,16 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
   const std::string range = plain_number(place.range, 2);
   const std::string cut =
       place.first_row > 0 || place.first_column > 0 ? " around the first that differs" : "";
+  const std::vector<std::string> rows =
+      is_column ? std::vector<std::string>() : words_of_rows(computed, place);
+  const float room_for_rows = rows.empty() ? 1 : 1.12F;  // so that all three are equally wide
   Node pictures = scene::top_row(
-      {tensor_picture(place,
-                      {.name = "expected",
-                       .words = {"expected" + own + called, "expected" + own, "expected"},
-                       .values = place.tensor.should_be,
-                       .range = place.should_range,
-                       .row_words = is_column ? std::vector<std::string>() : words_of_rows(computed, place)})
-           .filling(1.12F),
+      {tensor_picture(place, {.name = "expected",
+                              .words = {"expected" + own + called, "expected" + own, "expected"},
+                              .values = place.tensor.should_be,
+                              .range = place.should_range,
+                              .row_words = rows})
+           .filling(room_for_rows),
        tensor_picture(place, {.name = "computed",
                               .words = {"computed", "computed"},
                               .values = place.tensor.is,

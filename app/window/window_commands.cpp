@@ -138,7 +138,7 @@ void guess_in_lesson(Application& application, const std::string& words) {
   if (application.lesson.step().question->kind == LessonQuestion::Kind::number)
     guess.number = parse_number(words, "--guess");
   else if (words.size() == 1 && words.front() >= 'A')
-    application.choose_in_lesson(static_cast<std::size_t>(words.front() - 'A'));
+    application.answer_in_lesson(ImGuiKey_A + (words.front() - 'A'));
   if (!guess.is_made()) refuse("--guess is \"{}\"; expected the letter of a choice, or a number", words);
   application.go_on_in_lesson();
 }

@@ -354,12 +354,15 @@ std::shared_ptr<const Rule> lact_rule() {
        .parallel = ParallelRule{lact_row_program(), runs_as_row_program, is_row_program}});
 }
 
+constexpr const char* batch_words =
+    "Return v for k, for a whole batch at once, with all gradients at the weights before it.";
+constexpr const char* muon_words = " Muon gives all singular directions the same step.";
+
 /// The loss and the step with these settings.
 void write_loss(const Settings& settings, InnerLoss& loss) {
   const bool has_muon = settings.option("optimizer") == "muon";
   const bool keeps_norms = settings.option("weight_norm") == "true";
-  loss.words = "Return v for k, for a whole batch at once, with all gradients at the weights before it.";
-  if (has_muon) loss.words += " Muon gives all singular directions the same step.";
+  loss.words = fmt::format("{}{}", batch_words, has_muon ? muon_words : "");
   if (settings.option("loss") == "l2") loss.latex = "\\tfrac12\\sum_j \\eta_j\\|S^{\\top}k_j - v_j\\|^2";
   const char* const change = "\\mu M - \\nabla\\mathcal L(S)";
   const std::string made = has_muon ? fmt::format("\\mathrm{{NS}}_5\\left({}\\right)", change) : change;
@@ -436,8 +439,7 @@ Variant lact() {
                       .whole = true,
                       .stand_in = 16}},
       .states = {{"S"}, {"M"}},
-      .loss = {.words = "Return v for k, for a whole batch at once, with all gradients at the weights before "
-                        "it. Muon gives all singular directions the same step.",
+      .loss = {.words = fmt::format("{}{}", batch_words, muon_words),
                .latex = "-\\sum_j \\eta_j\\langle S^{\\top}k_j, v_j\\rangle",
                .step = "S' = \\mathrm{normalise}\\left(S + "
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",

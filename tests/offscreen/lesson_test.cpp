@@ -112,6 +112,15 @@ TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[less
   CHECK_FALSE(application.lesson.hides());
   CHECK_THAT(parts().find("step/story/answers/after")->words, says("0.66"));
   CHECK_THAT(parts().find("step/lesson/question/after")->words, says("0.656"));
+  // Elsewhere the answer of this step stays what it is, and a link leads back.
+  const std::string after = parts().find("step/lesson/question/after")->words;
+  CHECK(parts().find("step/lesson/return") == nullptr);
+  shown.draw_at(5);
+  CHECK(parts().find("step/lesson/question/after")->words == after);
+  shown.click(place_of("step/lesson/return"));
+  shown.draw();
+  CHECK(shown.session.token() == 29);
+  CHECK(parts().find("step/lesson/return") == nullptr);
   shown.press(ImGuiKey_D);  // the data page again
   CHECK(application.show_data);
   shown.press(ImGuiKey_Escape);
@@ -124,4 +133,8 @@ TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[less
   shown.press(ImGuiKey_Escape);
   CHECK_FALSE(application.lesson.is_on());
   CHECK(application.view.level == before);
+  perform(find_command(application, "lesson.return"), application);
+  shown.draw();
+  CHECK(shown.session.data().id.starts_with("preset:one_fact"));
+  CHECK_FALSE(application.can_return_from_lesson());
 }

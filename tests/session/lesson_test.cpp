@@ -25,24 +25,24 @@ std::string lesson_with(const std::string& more) {
   return "# A title\n\n```lesson\nminutes = 5\n```\n\n## A step\n\n" + more;
 }
 
-std::string problem_in(const std::string& text) {
+/// What `act` refuses with; empty if it does not.
+std::string problem_of(const std::function<void()>& act) {
   try {
-    parse_lesson(text);
+    act();
   } catch (const InputError& error) {
     return error.what();
   }
   return "";
 }
 
-std::string problem_with(const std::string& more) { return problem_in(lesson_with(more)); }
+using Problems = std::vector<std::pair<std::string, const char*>>;
 
-std::string place_problem(const std::string& settings) {
-  try {
-    place_of(parse_lesson(lesson_with("```set\n" + settings + "\n```\n")), 0);
-  } catch (const InputError& error) {
-    return error.what();
+/// For each text, what `act` refuses it with.
+void check_problems(const Problems& rows, const std::function<void(const std::string&)>& act) {
+  for (const auto& [text, expected] : rows) {
+    INFO(text);
+    CHECK_THAT(problem_of([&] { act(text); }), says(expected));
   }
-  return "";
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ TEST_CASE("an expression over facts is worked out as it is written") {
 }
 
 TEST_CASE("a wrong expression says where, and what was expected") {
-  const std::pair<const char*, const char*> wrong[] = {
+  const Problems wrong = {
       {"", "column 1: expected a number, a name or a bracket"},
       {"1 +", "column 4: expected a number, a name or a bracket"},
       {"1 2", "column 3: expected an operator, or the end, not \"2\""},
@@ -89,13 +89,10 @@ TEST_CASE("a wrong expression says where, and what was expected") {
       {"abs 3", "column 5: expected \"(\""},
       {"3 $ 4", "column 3: expected an operator"},
   };
-  for (const auto& [text, expected] : wrong) {
-    INFO(text);
-    CHECK_THROWS_WITH(FactExpression(text), says(expected));
-  }
+  check_problems(wrong, [](const std::string& text) { FactExpression{text}; });
   CHECK_THROWS_WITH(FactExpression(std::string(1000, '(') + "1"), says("more than 64 levels"));
   CHECK_THROWS_WITH(FactExpression(std::string(1000, '-') + "1"), says("more than 64 levels"));
-  const std::pair<const char*, const char*> refused[] = {
+  const Problems refused = {
       {"nothing.x", "there is no view \"nothing\""},
       {"answers.before", "there is no field \"before\"; there are words, after, sentence, linear"},
       {"answers.after[lamp]", "\"lamp\" is not queried; there are coin, ., bell"},
@@ -112,10 +109,7 @@ TEST_CASE("a wrong expression says where, and what was expected") {
       {"largest(learning.losses)", "have no names"},
       {"size(3)", "takes a list"},
   };
-  for (const auto& [text, expected] : refused) {
-    INFO(text);
-    CHECK_THROWS_WITH(value_of(text), says(expected));
-  }
+  check_problems(refused, [](const std::string& text) { value_of(text.c_str()); });
   CHECK_THROWS_WITH(FactExpression("log(0)").number(views()), says("is not finite"));
 }
 
@@ -151,7 +145,7 @@ TEST_CASE("a lesson is read with all that is in it") {
 }
 
 TEST_CASE("what is wrong with a lesson is said by line and column") {
-  const std::pair<std::string, const char*> wrong[] = {
+  const Problems wrong = {
       {"", "line 1, column 1: expected a title"},
       {"# A\n## B\n", "line 1, column 1: expected a block ```lesson"},
       {"# A\n```lesson\nminutes = 2\n```\n", "expected at least one step"},
@@ -161,11 +155,8 @@ TEST_CASE("what is wrong with a lesson is said by line and column") {
       {"# A\n```lesson\nlength = 2\n```\n", "there is no \"length\"; expected minutes"},
       {"# A\n```lesson\nminutes = 2\n", "line 2, column 1: this block is not closed"},
   };
-  for (const auto& [text, expected] : wrong) {
-    INFO(text);
-    CHECK_THAT(problem_in(text), says(expected));
-  }
-  const std::pair<const char*, const char*> in_step[] = {
+  check_problems(wrong, parse_lesson);
+  const Problems in_step = {
       {"A **b", "line 9, column 3: \"**\" is not closed"},
       {"A {0.5}", "line 9, column 3: expected {= EXPRESSION}"},
       {"A {0.5 = 1}", "line 9, column 3: a written number needs a tolerance"},
@@ -183,10 +174,7 @@ TEST_CASE("what is wrong with a lesson is said by line and column") {
       {"```mark\ntruth = 1 < 2\n```", "line 9, column 1: expected lines cells = PATH and of = TABLE"},
       {"```number\ntruth = 1\n```\n```number\ntruth = 1\n```", "line 12, column 1: a step asks one question"},
   };
-  for (const auto& [text, expected] : in_step) {
-    INFO(text);
-    CHECK_THAT(problem_with(text), says(expected));
-  }
+  check_problems(in_step, [](const std::string& text) { parse_lesson(lesson_with(text)); });
   const auto chosen = [](const char* first, const char* second) {
     const Lesson lesson =
         parse_lesson(lesson_with(fmt::format("```choose\na | {}\nb | {}\n```\n", first, second)));
@@ -222,19 +210,19 @@ TEST_CASE("steps set what is shown, one after the other") {
   const std::vector<TextPlace> idle = settings_without_effect(lesson);
   REQUIRE(idle.size() == 1);
   CHECK(idle.front().line == 29);
-  const std::pair<const char*, const char*> wrong[] = {
+  const Problems wrong = {
       {"data = x\nlevel = most", "line 11, column 9: \"level\" is \"most\"; expected one of"},
       {"data = x\nspeed = 3", "there is no \"speed\" in a state"},
       {"data = x\nview.colour = 3", "there is no \"colour\" in a state"},
       {"data = x\nsides.7.variant = gla", "there is no entry 7"},
       {"data = x\nat = last", "line 11, column 6: the token of \"at\" is \"last\""},
       {"text = x\ndo = dance", "dance"},
+      {"data = x\nwords = a, b", "line 11, column 9: \"a, b\" is no list"},
       {"at = 3", "it does not say which text or data are shown"},
   };
-  for (const auto& [text, expected] : wrong) {
-    INFO(text);
-    CHECK_THAT(place_problem(text), says(expected));
-  }
+  check_problems(wrong, [](const std::string& text) {
+    place_of(parse_lesson(lesson_with("```set\n" + text + "\n```\n")), 0);
+  });
 }
 
 TEST_CASE("a walk keeps what was predicted at every step") {
