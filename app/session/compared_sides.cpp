@@ -135,7 +135,7 @@ std::vector<Side> compared_sides(const SessionState& state) {
   std::vector<Side> sides = state.sides;
   if (sides.size() > 1) return sides;
   for (const char* usual : {"linear", "retnet", "deltanet", "gated_deltanet"}) {
-    if (sides.size() == most_sides || sides.front().variant == usual) continue;
+    if (sides.size() == most_sides || without_strength(sides.front().variant) == usual) continue;
     Side side = sides.front();
     side.variant = usual;
     side.settings = {};
@@ -261,7 +261,9 @@ Side moved_on_rail(Side side, double place) {
   return side;
 }
 
-std::optional<double> place_on_rail(const Side& side) { return rail_place(side.variant, side.settings); }
+std::optional<double> place_on_rail(const Side& side) {
+  return rail_place(without_strength(side.variant), side.settings);
+}
 
 Side further_on_rail(const Side& side, int direction) {
   const auto last = static_cast<double>(rail().size() - 1);

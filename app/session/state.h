@@ -84,6 +84,9 @@ struct Choice : Side {
   Edits edits = {};
   InjectedFault fault = {};
 
+  /// Whether inputs or settings differ from those of the data.
+  bool is_changed() const { return !edits.empty() || settings != Settings(); }
+
   auto operator<=>(const Choice&) const = default;
 };
 

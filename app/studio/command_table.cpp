@@ -4,6 +4,7 @@
 #include "app/session/typed_text.h"
 #include "app/studio/application.h"
 #include "app/widgets/text.h"
+#include "core/variants/with_strength.h"
 
 namespace palimpsest {
 
@@ -199,7 +200,8 @@ void change_grain(Application& application) {
 
 void change_variant(Choice& choice, int direction) {
   const auto table = variants();
-  const auto present = std::ranges::find(table, choice.variant, &Variant::id) - table.begin();
+  const auto present =
+      std::ranges::find(table, without_strength(choice.variant), &Variant::id) - table.begin();
   const auto size = static_cast<std::ptrdiff_t>(table.size());
   choice.variant = entry(table, (present + direction + size) % size).id;
 }
@@ -319,6 +321,13 @@ void add_changes(CommandTable& changes) {
       unless([](const Application& a) { return a.session.can_redo(); }, "nothing has been undone yet");
   changes.add("change.redo", "redo", held(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z), redo, no_redo);
   changes.add("change.redo_too", "redo (second key)", held(ImGuiMod_Ctrl | ImGuiKey_Y), redo, no_redo);
+  changes.add("change.reset", "reset inputs and settings to those of the data", 0,
+              choosing([](Choice& choice) {
+                choice.edits = {};
+                choice.settings = {};
+              }),
+              unless([](const Application& a) { return a.session.choice().is_changed(); },
+                     "nothing has been changed"));
   changes.add("change.copy", "copy this place", ImGuiMod_Ctrl | ImGuiKey_C, &Application::copy_state,
               nothing_open, "Copies it as a short string, for --state or another window");
   changes.add("change.paste", "go to a copied place", ImGuiMod_Ctrl | ImGuiKey_V, &Application::paste_state);

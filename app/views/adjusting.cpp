@@ -311,15 +311,8 @@ Node adjusting_options(Application& application) {
       if ((row.name == read_order_option) == are_of_read) option(all, application, computed, row);
     }
   }
-  const Choice& present = application.session.choice();
-  if (!present.edits.empty() || !present.settings.parameters.empty() || !present.settings.options.empty()) {
-    all.push_back(scene::pill("reset").on([&application] {
-      application.session.choose([](Choice& choice) {
-        choice.edits = {};
-        choice.settings = {};
-      });
-    }));
-  }
+  if (application.session.choice().is_changed())
+    all.push_back(with_command(application, "change.reset", scene::pill("reset")));
   return scene::column(std::move(all), Gap::small).named("options");
 }
 

@@ -4,6 +4,7 @@
 #include "app/views/found_list.h"
 #include "app/views/story.h"
 #include "app/words/forms.h"
+#include "core/variants/with_strength.h"
 
 namespace palimpsest {
 
@@ -96,7 +97,7 @@ void choose_variant(Application& application, const std::string& variant) {
 /// A filter above the rules whose names or sentences contain what is typed. It opens at the current rule.
 Node list_of_rules(Application& application) {
   auto& list = context_local<FoundList, struct Rules>();
-  const std::string present = application.session.choice().variant;
+  const std::string present = without_strength(application.session.choice().variant);
   if (scene::appears()) list = {.at = present};
   std::vector<std::string> left;
   Nodes rows;

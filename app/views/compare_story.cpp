@@ -2,6 +2,7 @@
 #include "app/views/answers.h"
 #include "app/views/compare.h"
 #include "app/views/story_page.h"
+#include "core/variants/with_strength.h"
 
 namespace palimpsest {
 
@@ -11,7 +12,9 @@ constexpr ImVec2 largest_cell_beside = {108, 64};  // design pixels, as the next
 constexpr float picture_sides[] = {256, 208, 152, 96, 0};
 
 /// The rule to compare with: one that only adds; or, for linear attention, one that erases.
-std::string beside(const std::string& variant) { return variant == "linear" ? "deltanet" : "linear"; }
+std::string beside(const std::string& variant) {
+  return without_strength(variant) == "linear" ? "deltanet" : "linear";
+}
 
 Node two_rules(Application& application, const MemoryStory& other, const MemoryStory& own,
                const std::string& other_name, bool has_same_strength) {

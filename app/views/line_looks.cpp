@@ -1,5 +1,7 @@
 #include "app/views/line_looks.h"
 
+#include "core/variants/with_strength.h"
+
 namespace palimpsest {
 
 namespace {
@@ -60,7 +62,8 @@ ImU32 rule_colour(std::string_view variant) {
   constexpr std::string_view to = "_to_";
   if (const std::size_t between = variant.find(to); between != std::string_view::npos)
     variant.remove_prefix(between + to.size());
-  const auto found = std::ranges::find(tones, variant, [](const auto& row) { return row.first; });
+  const auto found = std::ranges::find(tones, without_strength(std::string(variant)),
+                                       [](const auto& row) { return row.first; });
   if (found == std::end(tones)) return style::colours().text;
   const std::uint32_t tone = style::theme() == Theme::dark ? found->second.dark : found->second.light;
   return IM_COL32(tone >> 16, tone >> 8 & 255, tone & 255, 255);

@@ -117,6 +117,8 @@ Node story_buttons(Application& application) {
                with_command(application, "token.forward", scene::pill("→ next token").named("next")),
                scene::tag(place)};
   all.push_back(scene::rest());
+  if (session.choice().is_changed())
+    all.push_back(with_command(application, "change.reset", scene::word_button("changed: reset")));
   if (!application.lesson.is_on())
     all.push_back(with_command(application, "lesson.list", scene::word_button("lessons")));
   all.push_back(with_command(application, "text.type", scene::word_button("type a text")));

@@ -1,5 +1,6 @@
 #include "app/views/verify.h"
 #include "app/words/forms.h"
+#include "core/variants/with_strength.h"
 
 // The grid of all checks: a cell for every rule, form, precision and device.
 
@@ -175,7 +176,7 @@ Node meanings() {
 Node grid(Application& application, const GridReports& known) {
   const Squares columns = squares_of_columns();
   Nodes cells = {meanings(), Node{columns}.filling(0.47F).named("heads")};
-  const std::string& present = application.session.choice().variant;
+  const std::string present = without_strength(application.session.choice().variant);
   std::size_t index = 0;
   for (const Variant& variant : variants()) {
     const GridReports::Row* const here = value_at(known.reports, variant.id);

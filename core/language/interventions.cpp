@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/proof/faults.h"
-#include "core/variants/variants.h"
+#include "core/variants/with_strength.h"
 
 namespace palimpsest {
 
@@ -43,7 +43,7 @@ Array& array_of(HeadInputs& inputs, const char* name) {
   return found->second;
 }
 
-/// A rule that erases, and the one that only adds, with the same decay.
+/// A rule that erases, and the one that only adds, with the same decay and strength.
 struct Adder {
   const char* erases;
   const char* adds;
@@ -53,10 +53,7 @@ constexpr Adder adders[] = {{"deltanet", "linear"}, {"gated_deltanet", "scalar_d
 void only_add(HeadInputs& inputs, const ChangedHead&) {
   const Adder* const found = row_called(adders, inputs.rule, &Adder::erases);
   if (!found) refuse("{} erases nothing: it only adds already", find_variant(inputs.rule).label);
-  const Array beta = array_of(inputs, "beta");
-  scale_rows(array_of(inputs, "v"), [&](Index t) { return beta[t]; });
-  inputs.arrays.erase("beta");
-  inputs.rule = found->adds;
+  inputs.rule = with_strength(found->adds)->id;
 }
 
 void scale_strength(HeadInputs& inputs, const ChangedHead& head) {
@@ -72,6 +69,16 @@ struct Gated {
 constexpr Gated gated[] = {
     {"deltanet", "gated_deltanet"}, {"linear", "scalar_decay"}, {"retnet", "scalar_decay"}};
 
+/// Puts the same rule with a decay for every token in the place of a rule without; whether there is one.
+bool take_decays(HeadInputs& inputs) {
+  const std::string plain = without_strength(inputs.rule);
+  const Gated* const row = row_called(gated, plain, &Gated::plain);
+  if (!row) return false;
+  const Variant* const with_beta = plain == inputs.rule ? nullptr : with_strength(row->gated);
+  inputs.rule = with_beta ? with_beta->id : row->gated;
+  return true;
+}
+
 /// The same decay for every token.
 void set_decays(HeadInputs& inputs, double alpha) {
   inputs.settings.parameters.erase("gamma");
@@ -81,8 +88,8 @@ void set_decays(HeadInputs& inputs, double alpha) {
 
 void fix_decay(HeadInputs& inputs, const ChangedHead& head) {
   const double alpha = number_in(head.value, 0, 1);
-  if (const Gated* const row = row_called(gated, inputs.rule, &Gated::plain)) inputs.rule = row->gated;
-  if (inputs.rule != "gated_deltanet" && inputs.rule != "scalar_decay")
+  take_decays(inputs);
+  if (inputs.rule != "gated_deltanet" && without_strength(inputs.rule) != "scalar_decay")
     refuse("{} does not have one decay for all channels", find_variant(inputs.rule).label);
   inputs.arrays.erase("g");
   set_decays(inputs, alpha);
@@ -108,8 +115,7 @@ void take_out(HeadInputs& inputs, const ChangedHead& head) {
 void clear_memory(HeadInputs& inputs, const ChangedHead& head) {
   const Index token = parse_count(head.value, "the token");
   require_token(token, tokens_of(inputs));
-  if (const Gated* const row = row_called(gated, inputs.rule, &Gated::plain)) {
-    inputs.rule = row->gated;
+  if (take_decays(inputs)) {
     const double* const kept = value_at(inputs.settings.parameters, "gamma");
     set_decays(inputs, kept ? *kept : 1);
   }

@@ -46,18 +46,18 @@ struct LactSteps {
                 token ? tensor("v") - tensor("old") : tensor("V") - tensor("OLD"));
       steps.line("Error v − v̂", "The target minus the prediction.", {token ? "old" : "OLD"});
     }
-    steps.add("write", Purpose::gathered, "Gradient of this token",
+    steps.add("write", Purpose::gathered, "−η times the gradient",
               token ? "The gradient of the loss at “{token}”, times −η; the memory is unchanged."
                     : "The gradient of the loss at these tokens, times −η; the memory is unchanged.",
               "update",
               token ? tensor("eta") * tensor("k") * transpose(wanted())
                     : transpose(hadamard(tensor("eta"), tensor("K"))) * wanted());
     const bool goes_on = token || shown.divided;
-    steps.add("gather", Purpose::gathered, "Sum of the gradients so far",
-              token ? "The gradient of the batch: the sum over its tokens up to “{token}”."
-                    : "The gradient of the batch: the sum over its tokens up to here.",
+    steps.add("gather", Purpose::gathered, "Sum of −η times the gradient so far",
+              token ? "−η times the gradient, summed over the tokens of the batch up to “{token}”."
+                    : "−η times the gradient, summed over the tokens of the batch up to here.",
               after("G"), goes_on ? tensor(before("G")) + tensor("update") : tensor("update"));
-    steps.line("Gradients are summed", "The gradient of the batch is summed; the memory is unchanged.",
+    steps.line("Gradients are summed", "−η times each gradient is summed; the memory is unchanged.",
                {"update"}, 2);
     steps.carry({{after("S"), "S_start", Carry::When::starting_anew},
                  {"S_start", "S_start", Carry::When::going_on},
@@ -104,11 +104,11 @@ struct LactSteps {
   Phase update() const {
     PhaseBuilder steps("the batch is done");
     const Expression G = tensor("G");
-    steps.add("momentum", Purpose::momentum, shown.momentum ? "Momentum" : "Gradient of this token",
-              shown.momentum ? "The gradient of the batch plus a share of the last step's direction."
-                             : "The gradient of the batch; this setting has no momentum.",
+    steps.add("momentum", Purpose::momentum, shown.momentum ? "Momentum" : "Sum over the batch",
+              shown.momentum ? "The sum over the batch plus a share of the last step's direction."
+                             : "The sum over the batch; this setting has no momentum.",
               after("M"), shown.momentum ? tensor("momentum") * tensor(before("M")) + G : G);
-    steps.line("The direction of the step", "The gradient of the whole batch.");
+    steps.line("The direction of the step", "−η times the gradient of the whole batch.");
     if (shown.muon) newton_schulz(steps);
     const std::string last = fmt::format("X_{}", step_count);
     const Expression step = !shown.muon  ? tensor(after("M"))

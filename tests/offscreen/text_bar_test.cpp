@@ -32,7 +32,7 @@ TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[
     perform_at(shown, "text.only_add");
     CHECK(words_at("text bar/answer") == "answers “lamp” → “bell” 0.99");
     CHECK_THAT(words_at("text bar/change only-add:2"), says("layer 2: only adds"));
-    CHECK(shown.session.choice().variant == "linear");
+    CHECK(shown.session.choice().variant == "linear_with_beta");
     shown.click(parts().find("text bar/change only-add:2")->where);
     shown.draw();
     CHECK(words_at("text bar/answer") == "answers “lamp” 1.00");

@@ -52,8 +52,8 @@ TEST_CASE("data of a typed text are what enters the rule of its head", "[typed t
     CHECK(data.read->said == data.read->trained);
     typed.interventions = {parse_intervention("only-add:2")};
     const DataSet changed = open_data(text_id(typed));
-    CHECK(changed.rule == "linear");
-    CHECK(!changed.arrays.contains("beta"));
+    CHECK(changed.rule == "linear_with_beta");
+    CHECK(changed.arrays.at("v").values == data.arrays.at("v").values);  // in whose units answers are
     CHECK(changed.read->trained == data.read->said);
     CHECK(std::abs(changed.read->said->next.back()[0].probability -
                    each.at("top_when_layer_2_only_adds")[0][2].get<double>()) < 1e-4);
@@ -99,7 +99,7 @@ TEST_CASE("while somebody types, the answer follows, and one undo takes all of i
   typed.interventions = {parse_intervention("only-add:2")};
   session.read(typed);
   session.wait();
-  CHECK(session.choice().variant == "linear");
+  CHECK(session.choice().variant == "linear_with_beta");
   session.choose([](Choice& choice) { choice.variant = "kda"; });
   session.wait();
   session.read(usual_text());
