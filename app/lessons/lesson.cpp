@@ -273,14 +273,19 @@ class LessonReader {
       question.least = number_in(value, at);
     else if (key == "to")
       question.most = number_in(value, at);
+    else if (key == "on")
+      question.plot = value;
+    else if (key == "x")
+      question.x = expression_in(value, at);
     else if (key == "cells")
       question.cells = value;
     else if (key == "of")
       question.table = expression_in(value, at);
     else
-      refuse_at(
-          at, fmt::format("there is no \"{}\" in a question; expected question, truth, from, to, cells or of",
-                          shown(key)));
+      refuse_at(at,
+                fmt::format("there is no \"{}\" in a question; expected question, truth, from, to, on, x, "
+                            "cells or of",
+                            shown(key)));
   }
 
   const std::string& text_;
@@ -314,8 +319,8 @@ std::vector<const WrittenExpression*> expressions_of(const LessonStep& step) {
     add_text(choice.words);
     all.push_back(&choice.truth);
   }
-  if (step.question->truth) all.push_back(&*step.question->truth);
-  if (step.question->table) all.push_back(&*step.question->table);
+  for (const auto* const own : {&step.question->truth, &step.question->table, &step.question->x})
+    if (*own) all.push_back(&**own);
   return all;
 }
 

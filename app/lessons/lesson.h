@@ -57,6 +57,8 @@ struct LessonQuestion {
   std::optional<WrittenExpression> truth = {};  // the number; of cells: whether cell i, j is to be marked
   double least = 0;                             // of a number
   double most = 1;
+  std::string plot = {};                        // the path of the plot on which it is guessed; empty: none
+  std::optional<WrittenExpression> x = {};      // where it is a height there; none: it is on the x axis
   std::string cells = {};                       // the path of the table whose cells are marked
   std::optional<WrittenExpression> table = {};  // its numbers
   TextPlace at = {};

@@ -116,7 +116,7 @@ struct PlotTick {
 struct PlotAxis {
   enum class Scale { linear, log10, octaves };
 
-  std::vector<std::string> title = {};  // parts: below the x axis on one line if they fit, else a line each
+  std::vector<std::string> title = {};  // parts: below the x axis as many on a line as fit
   Scale scale = Scale::linear;
   double low = 0;
   double high = 1;
@@ -193,6 +193,21 @@ struct PlotDone {
   float wheel = 0;
   int labels_on_curves = 0;  // labels that had no free place
 };
+
+/// A number that somebody guesses on a plot by dragging a ring, before its curves are seen.
+struct PlotGuess {
+  std::string plot = {};         // the path of its part; empty: none
+  bool is_height = false;        // at x, else a number of the x axis
+  std::optional<double> x = {};  // of a height; nothing: not known yet
+  double least = 0;              // of the guess
+  double most = 1;
+  std::optional<double> value = {};  // the guess
+  bool is_dragged = false;           // in this frame
+  bool has_looked = false;           // at the curves
+};
+
+/// That of the current Dear ImGui context.
+PlotGuess& plot_guess();
 
 /// Draws a marker of a plot, for a legend.
 void draw_plot_marker(ImVec2 at, const PlotLook& look);

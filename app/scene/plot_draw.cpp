@@ -660,7 +660,9 @@ class PlotPainter {
 
 PlotDone draw_plot(const Plot& plot, const Rectangle& room) {
   const PartScope scope(plot.name);
-  return PlotPainter(plot, room).draw();
+  const auto draw = [&](const Plot& shown) { return PlotPainter(shown, room).draw(); };
+  PlotGuess& guess = plot_guess();
+  return !guess.plot.empty() && guess.plot == scope_path() ? draw_guessed(plot, guess, draw) : draw(plot);
 }
 
 }  // namespace palimpsest

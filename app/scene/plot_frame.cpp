@@ -96,13 +96,18 @@ struct PlotFrame {
     return plot_ticks(plot.y, view.bottom, view.top, height, text_extent("0").y * apart);
   }
 
-  /// The titles of the x axis, one for each line.
+  /// The titles of the x axis, as many on each line as fit.
   std::vector<std::string> titles_x() const {
     const style::TextStyle text(style::Text::caption);
-    std::string all;
-    for (const std::string& part : plot.x.title) all += (all.empty() ? "" : "   ") + part;
-    if (all.empty() || text_extent(all).x <= view.area.width()) return {all};
-    return plot.x.title;
+    std::vector<std::string> lines = {""};
+    for (const std::string& part : plot.x.title) {
+      const std::string longer = lines.back() + (lines.back().empty() ? "" : "   ") + part;
+      if (lines.back().empty() || text_extent(longer).x <= view.area.width())
+        lines.back() = longer;
+      else
+        lines.push_back(part);
+    }
+    return lines;
   }
 
   float ends_width() const {

@@ -385,7 +385,7 @@ Found<SideMoment> SideAtWord::compute(const Foundation& foundation, const Effort
 
 std::string side_sentence(const Foundation& foundation) {
   const Choice& choice = foundation.choice;
-  const std::optional<double> place = rail_place(without_strength(choice.variant), choice.settings);
+  const std::optional<double> place = place_on_rail(choice);
   std::string sentence = foundation.variant->words;
   if (place && *place != std::floor(*place)) sentence = rail_sentence(*place);
   for (const std::string& note : foundation.inputs.notes) sentence += " " + note;

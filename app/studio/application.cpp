@@ -487,6 +487,7 @@ void Application::draw(float usual_scale) {
   layout(top, style::px(style::panel_gap));
   hovered.reset();
   hide_in_lesson();
+  ask_on_plot();
   draw_panels();
   draw_part("Status", [this] { draw_status(*this); });
   const std::string overlay_problem = guarded([this] { draw_overlays(*this); });

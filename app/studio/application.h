@@ -185,6 +185,9 @@ class Application {
   std::span<const int> lesson_keys() const;
   void answer_in_lesson(int key);
 
+  /// Whether a number is guessed on a plot, which hides its own curves.
+  bool guesses_on_plot() const { return lesson.hides() && !lesson.step().question->plot.empty(); }
+
   /// Whether somebody went elsewhere during a lesson; and back to the place of its step.
   bool has_left_place_of_lesson() const;
   void show_step_of_lesson();
@@ -249,6 +252,7 @@ class Application {
   void keep_lesson_progress();
   void arrive_in_lesson();
   void hide_in_lesson();
+  void ask_on_plot();  // lets somebody guess a number on a plot, and takes what they dragged
   void remember_file(const std::filesystem::path& file);
   void remember_open_file();
   void keeping_pinned(const std::function<void()>& change);

@@ -2,6 +2,7 @@
 
 #include "app/commands/options.h"
 #include "app/scene/parts.h"
+#include "app/scene/plot.h"
 #include "app/studio/application.h"
 
 namespace palimpsest {
@@ -65,6 +66,29 @@ void Application::hide_in_lesson() {
   hidden.clear();
   if (!lesson.hides()) return;
   for (const LessonSetting& path : lesson.step().hidden) hidden.push_back(path.value);
+}
+
+void Application::ask_on_plot() {
+  PlotGuess& shown = plot_guess();
+  const PlotGuess before = std::exchange(shown, {});
+  if (!lesson.is_on() || !lesson.step().question) return;
+  const LessonQuestion& question = *lesson.step().question;
+  Guess& guess = lesson.guess();
+  if (question.plot.empty()) return;
+  if (before.is_dragged && before.plot == question.plot) guess.number = before.value;
+  shown = {.plot = question.plot,
+           .is_height = question.x.has_value(),
+           .least = question.least,
+           .most = question.most,
+           .value = guess.number,
+           .has_looked = guess.looked};
+  const Known<Facts> facts = lesson_facts();
+  if (!question.x || !facts.value) return;
+  try {
+    shown.x = question.x->expression.number(facts.value->views);
+  } catch (const InputError&) {
+    return;  // the lesson's panel says why
+  }
 }
 
 std::span<const int> Application::lesson_keys() const {

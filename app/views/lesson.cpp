@@ -185,13 +185,14 @@ Node question(Application& application, const Facts* facts) {
   if (guess.looked) {
     all.push_back(paragraphs(step.after, facts, 0).named("after"));
   } else {
-    const bool is_number = step.question->kind == LessonQuestion::Kind::number;
     all.push_back(with_command(application, "lesson.on", scene::pill("Look ⏎", guess.is_made()))
                       .named("look")
                       .enabled_if(guess.is_made()));
     if (!guess.is_made())
-      all.push_back(scene::caption(is_number ? "First set the slider, or press ← and →."
-                                             : "First predict, then look."));
+      all.push_back(scene::caption(step.question->kind != LessonQuestion::Kind::number
+                                       ? "First predict, then look."
+                                   : step.question->plot.empty() ? "First set the slider, or press ← and →."
+                                                                 : "First drag the ring, or press ← and →."));
   }
   return scene::column(std::move(all), Gap::near).named("question");
 }

@@ -41,7 +41,8 @@ Node hidden_answer(Application& application) {
 
 Node story_page(Application& application, StoryPage page) {
   const bool is_hidden = application.hides_answer();
-  if (is_hidden && !page.hides_itself) page.content = hidden_answer(application);
+  if (is_hidden && !page.hides_itself && !application.guesses_on_plot())
+    page.content = hidden_answer(application);
   if (is_hidden && !page.question.empty()) page.headline = {{page.question}};
   if (is_hidden && !page.hides_itself) page.about.clear();
   return scene::first_that_fits(2, [page = std::move(page)](std::size_t wish) {
@@ -117,7 +118,7 @@ Node story_buttons(Application& application) {
                with_command(application, "token.forward", scene::pill("→ next token").named("next")),
                scene::tag(place)};
   all.push_back(scene::rest());
-  if (session.choice().is_changed())
+  if (session.choice().is_changed() && !application.lesson.is_on())
     all.push_back(with_command(application, "change.reset", scene::word_button("changed: reset")));
   if (!application.lesson.is_on())
     all.push_back(with_command(application, "lesson.list", scene::word_button("lessons")));

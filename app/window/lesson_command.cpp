@@ -95,6 +95,7 @@ class LessonChecker {
         add(path.at, fmt::format("\"{}\" cannot be hidden", path.value));
     }
     if (step.question && !step.question->cells.empty()) need(step.question->cells, step.question->at);
+    if (step.question && !step.question->plot.empty()) need(step.question->plot + "/area", step.question->at);
     check_room(application, step, size);
   }
 

@@ -83,18 +83,21 @@ std::string spectrum_words(Index tokens, double largest) {
 }
 
 std::vector<std::string> step_axis_titles(const LearningMoment& moment, double unit) {
-  const std::string axis =
-      fmt::format("step size along the gradient   {}", moment.strength ? "drag the dot" : "it is fixed here");
-  if (moment.edge != moment.parabola_edge && std::isfinite(moment.parabola_edge))
-    return {axis,
-            fmt::format("dashed: the parabola at this point, its limit {:.3g}", moment.parabola_edge * unit)};
+  std::vector<std::string> titles = {"step size along the gradient",
+                                     moment.strength ? "drag the dot" : "it is fixed here"};
   const auto& stability = moment.step.stability;
-  if (!stability || !std::isfinite(stability->largest_rate) || !moment.outer) return {axis};
+  if (moment.edge != moment.parabola_edge && std::isfinite(moment.parabola_edge)) {
+    titles.push_back(
+        fmt::format("dashed: the parabola at this point, its limit {:.3g}", moment.parabola_edge * unit));
+    return titles;
+  }
+  if (!stability || !std::isfinite(stability->largest_rate) || !moment.outer) return titles;
   const bool is_this_step = std::abs(stability->largest_rate / moment.edge - 1) < 1e-6;
   const char* const limit = !moment.step.problem.moving.empty() ? "red: limit of one step; with momentum"
                             : is_this_step                      ? "limit 2 / ‖k‖² ="
                                                                 : "limit of the rule's own step:";
-  return {axis, fmt::format("{} {:.3g}", limit, stability->largest_rate * unit)};
+  titles.push_back(fmt::format("{} {:.3g}", limit, stability->largest_rate * unit));
+  return titles;
 }
 
 std::string decrease_words(const LearningMoment& moment, double edge, bool is_seen) {

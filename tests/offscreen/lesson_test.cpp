@@ -56,6 +56,7 @@ TEST_CASE("the checker finds every kind of fault, by line and column", "[lesson]
       {"at = 29", "at = 99", "99"},
       {"rule = deltanet", "rule = deltant", "deltant"},
       {"Switch to", many_words, "this step's text is too long for its place at 1280 × 800"},
+      {"from = 0\n", "from = 0\non = step/nothing\n", "there is no part \"step/nothing/area\""},
       {"## Try it", "## Try it\n\n```set\nhide = step/lost\n```", "there is no part \"step/lost\""},
   };
   for (const auto& [before, after, expected] : faults) {
@@ -137,4 +138,46 @@ TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[less
   shown.draw();
   CHECK(shown.session.data().id.starts_with("preset:one_fact"));
   CHECK_FALSE(application.can_return_from_lesson());
+}
+
+TEST_CASE("a number is guessed by a ring on a plot, whose curves are seen after the look", "[lesson]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "lesson.md";
+  const auto ask = [&](const std::string& more) {
+    write_text(file,
+               "# A loss\n\n```lesson\nminutes = 5\nneeds = nothing\nafter = nothing\nsource = none\n```\n\n"
+               "## How large?\n\n```set\ndata = preset:one_fact?T=6&K=4&V=4&seed=1\nrule = deltanet\n"
+               "at = 3\nlevel = story\nworkspace = learn\n```\n\n```number\ntruth = " +
+                   more + "\non = learn/loss\n```\n\n> There.\n");
+    REQUIRE(std::filesystem::exists(file));
+  };
+  ShownProgram shown("step", "preset:one_fact");
+  Application& application = shown.application;
+  const auto drag_to = [&](double across, double down) {
+    const Rectangle area = place_of("learn/loss/area");
+    shown.click(area.minimum + area.size() * ImVec2{static_cast<float>(across), static_cast<float>(down)});
+    shown.pass();
+    REQUIRE(application.lesson.guess().number);
+    return *application.lesson.guess().number;
+  };
+  // A number of the x axis: the whole width is 0 to 2.4.
+  ask("learning.parabola_edge / 2\nfrom = 0\nto = 2.4");
+  REQUIRE(application.open_lesson(file));
+  application.session.wait();
+  shown.draw();
+  CHECK_FALSE(parts().find("learn/loss/series/loss"));
+  CHECK_FALSE(parts().find("learn/loss/mark/edge"));
+  CHECK(std::abs(drag_to(0.25, 0.1) - 0.6) < 0.02);  // two pixels
+  CHECK(std::abs(drag_to(0.999, 0.9) - 2.4) < 0.02);
+  shown.press(ImGuiKey_Enter);
+  shown.draw();
+  CHECK(parts().find("learn/loss/series/loss"));
+  CHECK(parts().find("learn/loss/mark/guess"));
+  CHECK_THAT(parts().find("learn/lesson/question/verdict")->words, says("1.4 too high"));
+  // A height, where the curve is asked for at one x: the axis goes up to 1, the largest guess.
+  ask("learning.loss_after\nx = learning.rate\nfrom = 0\nto = 1");
+  REQUIRE(application.open_lesson(file));
+  application.session.wait();
+  shown.draw();
+  CHECK(std::abs(drag_to(0.2, 0.25) - 0.75) < 0.02);
 }
