@@ -447,6 +447,7 @@ void Application::draw(float usual_scale) {
     races.keep_racing(session);
     checks.keep_checking(session);
     remember_open_file();
+    tell_on();  // the key that has it told does not end it
     handle_keys(*this);
     require_workspace();
     play();
@@ -461,7 +462,6 @@ void Application::draw(float usual_scale) {
     find_usual_focus();
   }
   if (usual_is_turned_ != view.state_value_by_key) find_usual_focus();
-  tell_on();
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     notice.clear();
     refusal.clear();

@@ -142,6 +142,8 @@ void Application::go_on_in_lesson() {
     if (!lesson.guess().is_made()) return;
     lesson.guess().looked = true;
     spotlight = false;  // the result is not only there
+    tells_slowly = true;
+    telling_from_ = ImGui::GetTime() - 1;  // the change is seen at once, then what comes of it
     keep_lesson_progress();
     return;
   }

@@ -108,9 +108,12 @@ TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[less
   CHECK(application.lesson.hides());
   shown.press(ImGuiKey_B);
   CHECK(application.lesson.guess().choice == 1);
+  application.change_view([](ViewOptions& view) { view.growth = true; });
   shown.press(ImGuiKey_Enter);
-  shown.draw();
   CHECK_FALSE(application.lesson.hides());
+  CHECK(application.telling() < 1.6);  // until then the table after the write stays hatched
+  shown.press(ImGuiKey_F12);           // any key ends that
+  shown.draw();
   CHECK_THAT(parts().find("step/story/answers/after")->words, says("0.66"));
   CHECK_THAT(parts().find("step/lesson/question/after")->words, says("0.656"));
   // Elsewhere the answer of this step stays what it is, and a link leads back.
