@@ -1,5 +1,6 @@
 #include "app/lessons/expression.h"
 
+#include <fmt/ranges.h>
 #include <charconv>
 #include <cmath>
 
@@ -267,9 +268,11 @@ struct ExpressionWorker {
     for (std::size_t k = 1; k < term.operands.size(); ++k) {
       const Json index = value(term, k);
       if (!from.is_array()) refuse("{} has no entries", seems(from));
-      const double place = index.is_string()
-                               ? static_cast<double>(place_of(index.get<std::string>(), words_of(term)))
-                               : number(index, "[ ]");
+      const auto place_named = [&](const std::string& name) {
+        const bool is_list_of_things = !from.empty() && from.front().is_object();
+        return static_cast<double>(place_of(name, is_list_of_things ? from : words_of(term)));
+      };
+      const double place = index.is_string() ? place_named(index.get<std::string>()) : number(index, "[ ]");
       if (!(place >= 0 && place < static_cast<double>(from.size())) || place != std::floor(place))
         refuse("there is no entry {}; the list has {}", place, from.size());
       Json next = from[static_cast<std::size_t>(place)];
@@ -278,13 +281,16 @@ struct ExpressionWorker {
     return from;
   }
 
-  static Index place_of(const std::string& word, const Json& words) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i].value("text", "") == word) return static_cast<Index>(i);
+  /// The first of `things` with this text in a field.
+  static Index place_of(const std::string& name, const Json& things) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < things.size(); ++i) {
+      const auto called = std::ranges::find(things[i], Json(name));
+      if (called != things[i].end()) return static_cast<Index>(i);
+      const auto first = std::ranges::find_if(things[i], &Json::is_string);
+      if (first != things[i].end()) all.push_back(first->get<std::string>());
     }
-    std::string all;
-    for (const Json& each : words) all += (all.empty() ? "" : ", ") + each.value("text", "");
-    refuse("\"{}\" is not queried; there are {}", word, all);
+    refuse("there is no \"{}\"; there are {}", name, fmt::join(all, ", "));
   }
 
   Json called(const Term& term) const {

@@ -12,7 +12,7 @@ namespace {
 
 const Json& views() {
   static const Json all = Json::parse(R"({
-    "answers": {"words": [{"text": "coin"}, {"text": "."}, {"text": "bell"}],
+    "answers": {"words": [{"text": "coin"}, {"text": "."}, {"text": "bell", "times": 2}],
                 "after": [[0.5, 0.25, -1], [0, 1, 0], [0.125, 0, 2]], "sentence": "So it is.", "linear": true},
     "learning": {"edge": 2.5, "nothing": null, "losses": [4, 1, 0.5]}})");
   return all;
@@ -63,6 +63,7 @@ TEST_CASE("an expression over facts is worked out as it is written") {
       {"learning.edge >= 2.5 and learning.edge != 2 and 1e-3 < 0.002", true},
       {"abs(-3) + sqrt(16) + exp(0) + log(1)", 8.0},
       {"answers.linear", true},
+      {"answers.words[bell].times", 2},
   };
   for (const auto& [text, expected] : known) {
     INFO(text);
@@ -95,7 +96,7 @@ TEST_CASE("a wrong expression says where, and what was expected") {
   const Problems refused = {
       {"nothing.x", "there is no view \"nothing\""},
       {"answers.before", "there is no field \"before\"; there are words, after, sentence, linear"},
-      {"answers.after[lamp]", "\"lamp\" is not queried; there are coin, ., bell"},
+      {"answers.after[lamp]", "there is no \"lamp\"; there are coin, ., bell"},
       {"answers.after[3]", "there is no entry 3; the list has 3"},
       {"answers.after[-1]", "there is no entry -1"},
       {"answers.after[0.5]", "there is no entry 0.5"},
