@@ -1,7 +1,7 @@
 #include "core/formula/expression.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <ranges>
 
 #include "core/base/table.h"
 #include "core/formula/functions.h"
@@ -34,44 +34,25 @@ Expression named(std::string result, Expression definition) {
 }
 
 std::string to_string(const Expression& expression) {
-  const auto argument = [&](std::size_t i) { return to_string(expression.arguments()[i]); };
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-    case Expression::Kind::named:
-      return expression.name();
-    case Expression::Kind::transpose:
-      return argument(0) + "^T";
-    case Expression::Kind::product:
-      return fmt::format("({} * {})", argument(0), argument(1));
-    case Expression::Kind::hadamard:
-      return fmt::format("({} o {})", argument(0), argument(1));
-    case Expression::Kind::sum:
-      return fmt::format("({} + {})", argument(0), argument(1));
-    case Expression::Kind::difference:
-      return fmt::format("({} - {})", argument(0), argument(1));
-    case Expression::Kind::diagonal:
-      return fmt::format("Diag({})", argument(0));
-    case Expression::Kind::function:
-      break;
-  }
-  std::vector<std::string> arguments;
-  for (const Expression& each : expression.arguments()) arguments.push_back(to_string(each));
-  return fmt::format("{}({})", expression.name(), fmt::join(arguments, ", "));
+  using enum Expression::Kind;
+  static const std::map<Expression::Kind, const char*> between = {
+      {product, " * "}, {hadamard, " o "}, {sum, " + "}, {difference, " - "}};
+  const Expression::Kind kind = expression.kind();
+  if (kind == tensor || kind == named) return expression.name();
+  const auto written = expression.arguments() |
+                       std::views::transform([](const Expression& each) { return to_string(each); });
+  if (kind == transpose) return written[0] + "^T";
+  const char* const* const sign = value_at(between, kind);
+  const std::string called = kind == diagonal ? "Diag" : expression.name();
+  return fmt::format("{}({})", called, fmt::join(written, sign ? *sign : ", "));
 }
 
 namespace {
 
-void collect_operands(const Expression& expression, std::vector<std::string>& names) {
+void collect_names(const Expression& expression, Expression::Kind kind, std::vector<std::string>& names) {
   const bool is_new = !is_among(expression.name(), names);
-  if (expression.kind() == Expression::Kind::tensor && is_new) names.push_back(expression.name());
-  for (const Expression& argument : expression.arguments()) collect_operands(argument, names);
-}
-
-void append(std::vector<AdditivePart>& parts, const Expression& expression, double sign) {
-  for (AdditivePart& part : additive_parts(expression)) {
-    part.sign *= sign;
-    parts.push_back(std::move(part));
-  }
+  if (expression.kind() == kind && is_new) names.push_back(expression.name());
+  for (const Expression& argument : expression.arguments()) collect_names(argument, kind, names);
 }
 
 /// Whether `factor` has the shape of `whole`, or one row or column that can be repeated over it.
@@ -89,56 +70,42 @@ bool repeats_over(Shape factor, Shape whole) {
   throw Error(message);
 }
 
-Shape product_shape(const Expression& product, std::span<const Shape> factors) {
-  const auto [left, right] = std::pair(factors[0], factors[1]);
-  const ProductKind kind = product_kind(product, left, right);
-  if (kind == ProductKind::number_left) return right;
-  if (kind == ProductKind::number_right) return left;
-  if (left.columns != right.rows) misfit("product", product, factors);
-  return {left.rows, right.columns};
-}
-
 /// The shape of `expression` from those of its arguments; throws Error if they do not fit.
 Shape combined(const Expression& expression, std::span<const Shape> arguments) {
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-      break;
-    case Expression::Kind::named:
-      return arguments[0];
-    case Expression::Kind::transpose:
-      return {arguments[0].columns, arguments[0].rows};
-    case Expression::Kind::product:
-      return product_shape(expression, arguments);
-    case Expression::Kind::hadamard:
-      if (repeats_over(arguments[0], arguments[1])) return arguments[1];
-      if (repeats_over(arguments[1], arguments[0])) return arguments[0];
-      misfit("element-wise product", expression, arguments);
-    case Expression::Kind::sum:
-    case Expression::Kind::difference:
-      if (arguments[0] == arguments[1]) return arguments[0];
-      misfit(expression.kind() == Expression::Kind::sum ? "sum" : "difference", expression, arguments);
-    case Expression::Kind::diagonal:
-      if (arguments[0].columns != 1) misfit("Diag of anything but a column", expression, arguments);
-      return {arguments[0].rows, arguments[0].rows};
-    case Expression::Kind::function:
-      return find_function(expression.name()).shape(arguments);
+  using enum Expression::Kind;
+  const Expression::Kind kind = expression.kind();
+  if (kind == function) return find_function(expression.name()).shape(arguments);
+  const Shape x = arguments[0];
+  if (kind == named) return x;
+  if (kind == transpose) return {x.columns, x.rows};
+  if (kind == diagonal) {
+    if (x.columns != 1) misfit("Diag of anything but a column", expression, arguments);
+    return {x.rows, x.rows};
   }
-  return {};
+  const Shape y = arguments[1];
+  if (kind == product) {
+    const ProductKind how = product_kind(expression, x, y);
+    if (how == ProductKind::number_left) return y;
+    if (how == ProductKind::number_right) return x;
+    if (x.columns != y.rows) misfit("product", expression, arguments);
+    return {x.rows, y.columns};
+  }
+  if (kind == hadamard) {
+    if (repeats_over(x, y)) return y;
+    if (repeats_over(y, x)) return x;
+    misfit("element-wise product", expression, arguments);
+  }
+  if (x != y) misfit(kind == sum ? "sum" : "difference", expression, arguments);
+  return x;
 }
 
 Matrix<double> multiply(const Expression& product, const Matrix<double>& x, const Matrix<double>& y) {
-  switch (product_kind(product, {x.rows(), x.cols()}, {y.rows(), y.cols()})) {
-    case ProductKind::number_left:
-      return x(0, 0) * y;
-    case ProductKind::number_right:
-      return x * y(0, 0);
-    case ProductKind::diagonal_left:
-      return x.diagonal().asDiagonal() * y;
-    case ProductKind::diagonal_right:
-      return x * y.diagonal().asDiagonal();
-    case ProductKind::matrices:
-      break;
-  }
+  using enum ProductKind;
+  const ProductKind kind = product_kind(product, {x.rows(), x.cols()}, {y.rows(), y.cols()});
+  if (kind == number_left) return x(0, 0) * y;
+  if (kind == number_right) return x * y(0, 0);
+  if (kind == diagonal_left) return x.diagonal().asDiagonal() * y;
+  if (kind == diagonal_right) return x * y.diagonal().asDiagonal();
   return x * y;
 }
 
@@ -150,9 +117,9 @@ Matrix<double> multiply_elements(const Matrix<double>& x, const Matrix<double>& 
 
 }  // namespace
 
-std::vector<std::string> operands(const Expression& expression) {
+std::vector<std::string> operands(const Expression& expression, Expression::Kind kind) {
   std::vector<std::string> names;
-  collect_operands(expression, names);
+  collect_names(expression, kind, names);
   return names;
 }
 
@@ -185,9 +152,7 @@ Expression replaced(const Expression& expression, const Replacement& replacement
   if (std::optional<Expression> other = replacement(expression)) return *other;
   if (expression.arguments().empty()) return expression;
   std::vector<Expression> arguments;
-  for (const Expression& argument : expression.arguments()) {
-    arguments.push_back(replaced(argument, replacement));
-  }
+  for (const Expression& each : expression.arguments()) arguments.push_back(replaced(each, replacement));
   return {expression.kind(), expression.name(), std::move(arguments)};
 }
 
@@ -196,33 +161,28 @@ bool operator==(const Expression& a, const Expression& b) {
 }
 
 std::vector<AdditivePart> additive_parts(const Expression& expression) {
+  using enum Expression::Kind;
+  const Expression::Kind kind = expression.kind();
+  if (is_among(kind, {tensor, diagonal, function})) return {{1, expression}};
   const auto arguments = expression.arguments();
-  std::vector<AdditivePart> parts;
-  switch (expression.kind()) {
-    case Expression::Kind::sum:
-    case Expression::Kind::difference:
-      append(parts, arguments[0], 1);
-      append(parts, arguments[1], expression.kind() == Expression::Kind::sum ? 1 : -1);
-      return parts;
-    case Expression::Kind::product:
-    case Expression::Kind::hadamard:
-      for (const AdditivePart& left : additive_parts(arguments[0])) {
-        for (const AdditivePart& right : additive_parts(arguments[1]))
-          parts.push_back(
-              {left.sign * right.sign, {expression.kind(), {}, {left.expression, right.expression}}});
-      }
-      return parts;
-    case Expression::Kind::transpose:
-      append(parts, arguments[0], 1);
-      for (AdditivePart& part : parts) part.expression = transpose(part.expression);
-      return parts;
-    case Expression::Kind::named:
-      append(parts, arguments[0], 1);
-      if (parts.size() == 1) return {{1, expression}};
-      return parts;
-    default:
-      return {{1, expression}};
+  std::vector<AdditivePart> parts = additive_parts(arguments[0]);
+  if (kind == named && parts.size() == 1) return {{1, expression}};
+  if (kind == transpose) {
+    for (AdditivePart& part : parts) part.expression = palimpsest::transpose(part.expression);
   }
+  if (kind == named || kind == transpose) return parts;
+  const std::vector<AdditivePart> others = additive_parts(arguments[1]);
+  if (kind == sum || kind == difference) {
+    for (const AdditivePart& other : others)
+      parts.push_back({kind == sum ? other.sign : -other.sign, other.expression});
+    return parts;
+  }
+  std::vector<AdditivePart> products;
+  for (const AdditivePart& left : parts) {
+    for (const AdditivePart& right : others)
+      products.push_back({left.sign * right.sign, {kind, {}, {left.expression, right.expression}}});
+  }
+  return products;
 }
 
 std::string to_string(Shape shape) { return fmt::format("[{}, {}]", shape.rows, shape.columns); }
@@ -247,33 +207,22 @@ Shape shape(const Expression& expression, const Record& record) {
 }
 
 Matrix<double> evaluate(const Expression& expression, const Record& record) {
-  if (expression.kind() == Expression::Kind::tensor) return record.at(expression.name());
+  using enum Expression::Kind;
+  const Expression::Kind kind = expression.kind();
+  if (kind == tensor) return record.at(expression.name());
 
   std::vector<Matrix<double>> arguments;
   for (const Expression& argument : expression.arguments()) arguments.push_back(evaluate(argument, record));
   const Shape shape = combined(expression, shapes_of(arguments));
 
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-      break;
-    case Expression::Kind::named:
-      return arguments[0];
-    case Expression::Kind::transpose:
-      return arguments[0].transpose();
-    case Expression::Kind::product:
-      return multiply(expression, arguments[0], arguments[1]);
-    case Expression::Kind::hadamard:
-      return multiply_elements(arguments[0], arguments[1], shape);
-    case Expression::Kind::sum:
-      return arguments[0] + arguments[1];
-    case Expression::Kind::difference:
-      return arguments[0] - arguments[1];
-    case Expression::Kind::diagonal:
-      return arguments[0].col(0).asDiagonal();
-    case Expression::Kind::function:
-      return find_function(expression.name()).evaluate(arguments);
-  }
-  return {};
+  if (kind == function) return find_function(expression.name()).evaluate(arguments);
+  if (kind == named) return arguments[0];
+  if (kind == transpose) return arguments[0].transpose();
+  if (kind == diagonal) return arguments[0].col(0).asDiagonal();
+  if (kind == product) return multiply(expression, arguments[0], arguments[1]);
+  if (kind == hadamard) return multiply_elements(arguments[0], arguments[1], shape);
+  if (kind == sum) return arguments[0] + arguments[1];
+  return arguments[0] - arguments[1];
 }
 
 }  // namespace palimpsest

@@ -74,9 +74,10 @@ struct Equation {
 /// "(alpha * S_prev)^T": the tree in plain text under its recorded names, for messages.
 std::string to_string(const Expression& expression);
 
-/// The names of all tensors that `expression` reads, each once, in order of appearance (inside named ones
-/// too).
-std::vector<std::string> operands(const Expression& expression);
+/// The names of all pieces of this kind, each once, in order of appearance (inside named ones too): by
+/// default of the tensors that `expression` reads.
+std::vector<std::string> operands(const Expression& expression,
+                                  Expression::Kind kind = Expression::Kind::tensor);
 
 /// The fraction of the largest operand up to which a result counts as rounding alone.
 inline constexpr double dust_share = 1e-12;

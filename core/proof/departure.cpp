@@ -74,16 +74,9 @@ bool is_no_change(Trace& trace, const Output& faulty, const std::stop_token& sto
   return right.departure && compare(faulty, right.output).error == 0;
 }
 
-/// The results that a line writes out as their definitions.
-void collect_inlined(const Expression& expression, std::vector<std::string>& names) {
-  if (expression.kind() == Expression::Kind::named) names.push_back(expression.name());
-  for (const Expression& argument : expression.arguments()) collect_inlined(argument, names);
-}
-
 /// The line's formula again, from the operations as they are now.
 void follow_operations(Line& line, const std::vector<Operation>& operations) {
-  std::vector<std::string> inlined;
-  collect_inlined(line.equation.expression, inlined);
+  const std::vector<std::string> inlined = operands(line.equation.expression, Expression::Kind::named);
   std::vector<Equation> equations;
   for (const Operation& operation : operations) equations.push_back(operation.equation);
   const Equation* const shown = row_called(equations, line.equation.result, &Equation::result);
