@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 
-#include "core/base/error.h"
+#include "core/base/table.h"
 #include "core/formula/functions.h"
 
 namespace palimpsest {
@@ -84,18 +83,9 @@ class Explainer {
   /// The whole value as a symbol, in brackets if it is compound.
   std::string name(const Expression& expression) const;
 
-  /// A cell of the value of `call`: of the recorded result, if it is the whole right-hand side.
-  Term own(const Expression& call, const Subscript& row, const Subscript& column) {
-    const Matrix<double>* recorded = own_result(call);
-    return recorded ? symbol_of(equation_.result, *recorded, row, column) : opaque(call, row, column);
-  }
-
-  void read_own(const Expression& call, Cells block) {
-    block.tensor = equation_.result;
-    if (own_result(call)) note(std::move(block));
-  }
-
  private:
+  friend class CallCell;
+
   /// What is recorded of `expression`: a tensor, or a named subexpression whose value was recorded.
   const Matrix<double>* recorded_value(const Expression& expression) const {
     if (expression.kind() == Expression::Kind::tensor) return &record_.at(expression.name());
@@ -114,8 +104,8 @@ class Explainer {
 
   /// LaTeX, as every name in a formula.
   std::string symbol_text(const std::string& name) const {
-    const auto found = symbols_.find(name);
-    return found == symbols_.end() ? escaped(name) : found->second.latex;
+    const Symbol* const known = value_at(symbols_, name);
+    return known ? known->latex : escaped(name);
   }
 
   Term symbol_of(const std::string& name, const Matrix<double>& recorded, const Subscript& row,
@@ -130,15 +120,10 @@ class Explainer {
                   cell<double>(expression, row.index, column.index));
   }
 
-  const Matrix<double>& call_value(const Expression& call) {
-    const auto found = call_values_.find(&call);
-    if (found != call_values_.end()) return found->second;
-    return call_values_.emplace(&call, evaluate(call, record_)).first->second;
-  }
-
   template <class Value>
   Value product_cell(const Expression& product, const Subscript& row, const Subscript& column);
-  Term call_term(const Expression& call, const Subscript& row, const Subscript& column);
+  template <class Value>
+  Value call_cell(const Expression& call, const Subscript& row, const Subscript& column);
   void read_product(const Expression& product, const Cells& block);
   void note(Cells cells);
 
@@ -167,34 +152,25 @@ Explanation Explainer::explain(Index row, Index column) {
 }
 
 std::string Explainer::name(const Expression& expression) const {
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-      return symbol_text(expression.name());
-    case Expression::Kind::named:
-      return recorded_value(expression) ? symbol_text(expression.name()) : name(expression.arguments()[0]);
-    case Expression::Kind::transpose:
-    case Expression::Kind::diagonal:
-      return latex(expression, symbols_);
-    case Expression::Kind::function:
-      if (find_function(expression.name()).binds == Precedence::atom) return latex(expression, symbols_);
-      break;
-    default:
-      break;
-  }
-  return fmt::format("({})", latex(expression, symbols_));
+  using enum Expression::Kind;
+  const Expression::Kind kind = expression.kind();
+  if (kind == tensor || recorded_value(expression)) return symbol_text(expression.name());
+  if (kind == named) return name(expression.arguments()[0]);
+  const bool is_atom = kind == transpose || kind == diagonal ||
+                       (kind == function && find_function(expression.name()).binds == Precedence::atom);
+  return fmt::format(fmt::runtime(is_atom ? "{}" : "({})"), latex(expression, symbols_));
 }
 
 void Explainer::note(Cells cells) {
   if (cells.rows <= 0 || cells.columns <= 0) return;
-  for (const Cells& known : sources_) {
-    if (is_inside(cells, known)) return;
-  }
+  if (std::ranges::any_of(sources_, [&](const Cells& known) { return is_inside(cells, known); })) return;
   std::erase_if(sources_, [&](const Cells& known) { return is_inside(known, cells); });
   sources_.push_back(std::move(cells));
 }
 
 template <class Value>
 Value Explainer::cell(const Expression& expression, const Subscript& row, const Subscript& column) {
+  using enum Expression::Kind;
   constexpr bool is_written = std::is_same_v<Value, Term>;
   if (const auto* recorded = recorded_value(expression)) {
     if constexpr (!is_written) return (*recorded)(row.index, column.index);
@@ -208,33 +184,20 @@ Value Explainer::cell(const Expression& expression, const Subscript& row, const 
     const Shape size = shape(expression.arguments()[i]);
     return argument(i, size.rows == 1 ? Subscript(0) : row, size.columns == 1 ? Subscript(0) : column);
   };
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-      break;
-    case Expression::Kind::named:
-      return argument(0, row, column);
-    case Expression::Kind::transpose:
-      return argument(0, column, row);
-    case Expression::Kind::product:
-      return product_cell<Value>(expression, row, column);
-    case Expression::Kind::hadamard:
-      return repeated_cell(0) * repeated_cell(1);
-    case Expression::Kind::sum:
-      return argument(0, row, column) + argument(1, row, column);
-    case Expression::Kind::difference:
-      return argument(0, row, column) - argument(1, row, column);
-    case Expression::Kind::diagonal:
-      if constexpr (is_written) {
-        if (row.letter || column.letter) return opaque(expression, row, column);
-      }
-      if (row.index == column.index) return argument(0, row, 0);
-      break;
-    case Expression::Kind::function:
-      if constexpr (is_written) return call_term(expression, row, column);
-      if constexpr (!is_written) return call_value(expression)(row.index, column.index);
+  const Expression::Kind kind = expression.kind();
+  if (kind == named) return argument(0, row, column);
+  if (kind == transpose) return argument(0, column, row);
+  if (kind == product) return product_cell<Value>(expression, row, column);
+  if (kind == hadamard) return repeated_cell(0) * repeated_cell(1);
+  if (kind == sum) return argument(0, row, column) + argument(1, row, column);
+  if (kind == difference) return argument(0, row, column) - argument(1, row, column);
+  if (kind == function) return call_cell<Value>(expression, row, column);
+  if constexpr (is_written) {  // Diag(x)
+    if (row.letter || column.letter) return opaque(expression, row, column);
+    return row.index == column.index ? argument(0, row, 0) : number(0);
+  } else {
+    return row.index == column.index ? argument(0, row, 0) : 0;
   }
-  if constexpr (is_written) return number(0);
-  return Value();
 }
 
 template <class Value>
@@ -244,18 +207,12 @@ Value Explainer::product_cell(const Expression& product, const Subscript& row, c
   const auto diagonal_cell = [&](const Expression& diagonal, const Subscript& place) {
     return cell<Value>(diagonal.arguments()[0], place, 0);
   };
-  switch (product_kind(product, shape(x), shape(y))) {
-    case ProductKind::number_left:
-      return cell<Value>(x, 0, 0) * cell<Value>(y, row, column);
-    case ProductKind::number_right:
-      return cell<Value>(x, row, column) * cell<Value>(y, 0, 0);
-    case ProductKind::diagonal_left:
-      return diagonal_cell(x, row) * cell<Value>(y, row, column);
-    case ProductKind::diagonal_right:
-      return cell<Value>(x, row, column) * diagonal_cell(y, column);
-    case ProductKind::matrices:
-      break;
-  }
+  using enum ProductKind;
+  const ProductKind kind = product_kind(product, shape(x), shape(y));
+  if (kind == number_left) return cell<Value>(x, 0, 0) * cell<Value>(y, row, column);
+  if (kind == number_right) return cell<Value>(x, row, column) * cell<Value>(y, 0, 0);
+  if (kind == diagonal_left) return diagonal_cell(x, row) * cell<Value>(y, row, column);
+  if (kind == diagonal_right) return cell<Value>(x, row, column) * diagonal_cell(y, column);
   const Index inner = shape(x).columns;
   const auto value = [&](Index i) {
     return cell<double>(x, row.index, i) * cell<double>(y, i, column.index);
@@ -277,10 +234,16 @@ Value Explainer::product_cell(const Expression& product, const Subscript& row, c
   }
 }
 
-Term Explainer::call_term(const Expression& call, const Subscript& row, const Subscript& column) {
-  if (row.letter || column.letter) return opaque(call, row, column);
-  CallCell cell(*this, call, row.index, column.index);
-  return find_function(call.name()).explain(cell);
+template <class Value>
+Value Explainer::call_cell(const Expression& call, const Subscript& row, const Subscript& column) {
+  if constexpr (std::is_same_v<Value, double>) {
+    if (!call_values_.contains(&call)) call_values_.emplace(&call, evaluate(call, record_));
+    return call_values_.at(&call)(row.index, column.index);
+  } else {
+    if (row.letter || column.letter) return opaque(call, row, column);
+    CallCell cell(*this, call, row.index, column.index);
+    return find_function(call.name()).explain(cell);
+  }
 }
 
 void Explainer::read(const Expression& expression, Cells block) {
@@ -290,45 +253,23 @@ void Explainer::read(const Expression& expression, Cells block) {
     note(std::move(block));
     return;
   }
-  const auto all_of = [&](const Expression& argument) {
+  using enum Expression::Kind;
+  const Expression::Kind kind = expression.kind();
+  if (kind == product) return read_product(expression, block);
+  for (const Expression& argument : expression.arguments()) {
     const Shape size = shape(argument);
-    read(argument, {{}, 0, 0, size.rows, size.columns});
-  };
-  const auto repeated_block = [&](const Expression& factor) {
-    const Shape size = shape(factor);
     Cells part = block;
-    if (size.rows == 1) part.first_row = 0, part.rows = 1;
-    if (size.columns == 1) part.first_column = 0, part.columns = 1;
-    return part;
-  };
-  const std::span<const Expression> arguments = expression.arguments();
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-      break;
-    case Expression::Kind::transpose:
-      read(arguments[0], {{}, block.first_column, block.first_row, block.columns, block.rows});
-      break;
-    case Expression::Kind::product:
-      read_product(expression, block);
-      break;
-    case Expression::Kind::hadamard:
-      for (const Expression& factor : arguments) read(factor, repeated_block(factor));
-      break;
-    case Expression::Kind::named:
-    case Expression::Kind::sum:
-    case Expression::Kind::difference:
-      for (const Expression& argument : arguments) read(argument, block);
-      break;
-    case Expression::Kind::diagonal: {
+    if (kind == transpose) part = {{}, block.first_column, block.first_row, block.columns, block.rows};
+    if (kind == hadamard && size.rows == 1) part.first_row = 0, part.rows = 1;
+    if (kind == hadamard && size.columns == 1) part.first_column = 0, part.columns = 1;
+    if (kind == diagonal) {
       const Index first = std::max(block.first_row, block.first_column);
       const Index last = std::min(block.first_row + block.rows, block.first_column + block.columns);
-      read(arguments[0], {{}, first, 0, last - first, 1});
-      break;
+      part = {{}, first, 0, last - first, 1};
     }
     // Which cells a function reads for a block is unknown here: note all of them, to be safe.
-    case Expression::Kind::function:
-      for (const Expression& argument : arguments) all_of(argument);
-      break;
+    if (kind == function) part = {{}, 0, 0, size.rows, size.columns};
+    read(argument, part);
   }
 }
 
@@ -338,20 +279,15 @@ void Explainer::read_product(const Expression& product, const Cells& block) {
   const Cells rows_of_x = {{}, block.first_row, 0, block.rows, shape(x).columns};
   const Cells columns_of_y = {{}, 0, block.first_column, shape(y).rows, block.columns};
   const Cells number = {};
-  switch (product_kind(product, shape(x), shape(y))) {
-    case ProductKind::number_left:
-      return read(x, number), read(y, block);
-    case ProductKind::number_right:
-      return read(x, block), read(y, number);
-    case ProductKind::diagonal_left:
-      read(x.arguments()[0], {{}, block.first_row, 0, block.rows, 1});
-      return read(y, block);
-    case ProductKind::diagonal_right:
-      read(y.arguments()[0], {{}, block.first_column, 0, block.columns, 1});
-      return read(x, block);
-    case ProductKind::matrices:
-      return read(x, rows_of_x), read(y, columns_of_y);
-  }
+  using enum ProductKind;
+  const ProductKind kind = product_kind(product, shape(x), shape(y));
+  if (kind == number_left) return read(x, number), read(y, block);
+  if (kind == number_right) return read(x, block), read(y, number);
+  if (kind == matrices) return read(x, rows_of_x), read(y, columns_of_y);
+  const bool is_left = kind == diagonal_left;
+  read((is_left ? x : y).arguments()[0],
+       {{}, is_left ? block.first_row : block.first_column, 0, is_left ? block.rows : block.columns, 1});
+  read(is_left ? y : x, block);
 }
 
 Shape CallCell::shape(std::size_t argument) const { return explainer_.shape(call_.arguments()[argument]); }
@@ -380,10 +316,16 @@ std::string CallCell::name(std::size_t argument) const {
   return explainer_.name(call_.arguments()[argument]);
 }
 
-Term CallCell::own(Subscript row, Subscript column) const { return explainer_.own(call_, row, column); }
+/// Of the recorded result, if the call is the whole right-hand side.
+Term CallCell::own(Subscript row, Subscript column) const {
+  const Matrix<double>* const recorded = explainer_.own_result(call_);
+  return recorded ? explainer_.symbol_of(explainer_.equation_.result, *recorded, row, column)
+                  : explainer_.opaque(call_, row, column);
+}
 
 void CallCell::reads_own(Index first_row, Index first_column, Index rows, Index columns) const {
-  explainer_.read_own(call_, {{}, first_row, first_column, rows, columns});
+  if (explainer_.own_result(call_))
+    explainer_.note({explainer_.equation_.result, first_row, first_column, rows, columns});
 }
 
 Explanation explain(const Equation& equation, const Symbols& symbols, const Record& record, Index row,

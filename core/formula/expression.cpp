@@ -39,8 +39,8 @@ std::string to_string(const Expression& expression) {
       {product, " * "}, {hadamard, " o "}, {sum, " + "}, {difference, " - "}};
   const Expression::Kind kind = expression.kind();
   if (kind == tensor || kind == named) return expression.name();
-  const auto written = expression.arguments() |
-                       std::views::transform([](const Expression& each) { return to_string(each); });
+  const auto written =
+      expression.arguments() | std::views::transform([](const Expression& each) { return to_string(each); });
   if (kind == transpose) return written[0] + "^T";
   const char* const* const sign = value_at(between, kind);
   const std::string called = kind == diagonal ? "Diag" : expression.name();

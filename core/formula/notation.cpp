@@ -85,24 +85,13 @@ class NotationReader {
 
  private:
   std::string piece() {
-    const char c = rest_.front();
-    if (c == '\\') return command();
-    if (c == '_' || c == '^') {
-      rest_.remove_prefix(1);
-      return c == '_' ? below(argument()) : above(argument());
-    }
-    if (c == '{') {
-      rest_.remove_prefix(1);
-      return text();
-    }
-    return character();
-  }
-
-  std::string character() {
-    const std::size_t length = first_length(rest_);
-    const std::string_view character = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return character == "-" ? "−" : std::string(character);
+    const std::string character(rest_.substr(0, first_length(rest_)));
+    rest_.remove_prefix(character.size());
+    if (character == "\\") return command();
+    if (character == "_") return below(argument());
+    if (character == "^") return above(argument());
+    if (character == "{") return text();
+    return character == "-" ? "−" : character;
   }
 
   std::string argument() {
@@ -111,12 +100,10 @@ class NotationReader {
   }
 
   std::string command() {
-    rest_.remove_prefix(1);
-    std::size_t length = 0;
-    while (length < rest_.size() && is_letter(rest_[length])) ++length;
-    if (length == 0) length = first_length(rest_);
-    const std::string_view name = rest_.substr(0, length);
-    rest_.remove_prefix(length);
+    const auto end = std::ranges::find_if_not(rest_, is_letter);
+    const auto letters = static_cast<std::size_t>(end - rest_.begin());
+    const std::string_view name = rest_.substr(0, letters > 0 ? letters : first_length(rest_));
+    rest_.remove_prefix(name.size());
 
     if (const auto* accent = value_at(accents, name)) {
       std::string base = argument();
@@ -204,7 +191,7 @@ class Writer {
   }
 
   Symbol symbol_of(const std::string& name) const {
-    if (const auto found = symbols_.find(name); found != symbols_.end()) return found->second;
+    if (const Symbol* const known = value_at(symbols_, name)) return *known;
     std::string escaped;
     for (const char c : name) escaped += c == '_' ? std::string(R"(\_)") : std::string(1, c);
     return {fmt::format(R"(\mathrm{{{}}})", escaped), Role::plain, {}};
@@ -213,11 +200,22 @@ class Writer {
   /// The symbol of a tensor, with a superscript set in its own colour.
   Part symbol(const std::string& name, bool lit, const std::string& superscript) const {
     const Symbol symbol = symbol_of(name);
-    const bool chosen = !all_lit() && name == style_.lit;
-    const std::string body = chosen ? fmt::format(R"(\underline{{{}}})", symbol.latex) : symbol.latex;
-    const bool has_superscript = !chosen && symbol.latex.find('^') != std::string::npos;
-    return {.latex = coloured(body + superscript, symbol.role, lit || chosen),
+    const bool has_superscript = !is_chosen(name) && symbol.latex.find('^') != std::string::npos;
+    return {.latex = of_name(name, symbol.latex, superscript, lit),
             .has_superscript = has_superscript || !superscript.empty()};
+  }
+
+  bool is_chosen(const std::string& name) const { return !all_lit() && name == style_.lit; }
+
+  static std::string underlined(const std::string& latex) {
+    return fmt::format(R"(\underline{{{}}})", latex);
+  }
+
+  /// `body` stands for a tensor, in its colour; underlined if it is chosen.
+  std::string of_name(const std::string& name, const std::string& body, const std::string& superscript,
+                      bool lit) const {
+    const bool chosen = is_chosen(name);
+    return coloured((chosen ? underlined(body) : body) + superscript, symbol_of(name).role, lit || chosen);
   }
 
   const double* number_of(const Expression& expression) const {
@@ -228,43 +226,32 @@ class Writer {
   }
 
   Part number(const Expression& tensor, double value, bool lit) const {
-    const bool chosen = !all_lit() && tensor.name() == style_.lit;
     const std::string digits = number_latex(value);
-    const std::string body = chosen ? fmt::format(R"(\underline{{{}}})", digits) : digits;
     const bool negative = digits.starts_with('-');
     const Precedence unsigned_binds =
         digits.find('^') == std::string::npos ? Precedence::atom : Precedence::product;
-    return {.latex = coloured(body, symbol_of(tensor.name()).role, lit || chosen),
+    return {.latex = of_name(tensor.name(), digits, {}, lit),
             .binds = negative ? Precedence::sum : unsigned_binds,
             .begins_with_digit = !negative,
             .begins_with_minus = negative};
   }
 
   Part write(const Expression& expression, bool lit) const {
-    const auto argument = [&](std::size_t i) { return write(expression.arguments()[i], lit); };
-    switch (expression.kind()) {
-      case Expression::Kind::tensor:
-        if (const double* value = number_of(expression)) return number(expression, *value, lit);
-        return symbol(expression.name(), lit, {});
-      case Expression::Kind::transpose:
-        return write_transpose(expression.arguments()[0], lit);
-      case Expression::Kind::product:
-        return write_product(argument(0), argument(1));
-      case Expression::Kind::hadamard:
-        return {within(argument(0), Precedence::hadamard) + R"( \odot )" +
-                    within(argument(1), Precedence::product),
-                Precedence::hadamard};
-      case Expression::Kind::sum:
-      case Expression::Kind::difference:
-        return write_sum(expression, lit, false);
-      case Expression::Kind::diagonal:
-        return {fmt::format(R"(\mathrm{{Diag}}\left({}\right))", argument(0).latex)};
-      case Expression::Kind::function:
-        return write_call(expression, lit);
-      case Expression::Kind::named:
-        return write_named(expression, lit);
-    }
-    return {};
+    using enum Expression::Kind;
+    const Expression::Kind kind = expression.kind();
+    const double* const value = number_of(expression);
+    if (value) return number(expression, *value, lit);
+    if (kind == tensor) return symbol(expression.name(), lit, {});
+    if (kind == function) return write_call(expression, lit);
+    if (kind == named) return write_named(expression, lit);
+    if (kind == sum || kind == difference) return write_sum(expression, lit, false);
+    if (kind == transpose) return write_transpose(expression.arguments()[0], lit);
+    const Part left = write(expression.arguments()[0], lit);
+    if (kind == diagonal) return {fmt::format(R"(\mathrm{{Diag}}\left({}\right))", left.latex)};
+    const Part right = write(expression.arguments()[1], lit);
+    if (kind == product) return write_product(left, right);
+    return {within(left, Precedence::hadamard) + R"( \odot )" + within(right, Precedence::product),
+            Precedence::hadamard};
   }
 
   std::string boxed(const std::string& latex) const {
@@ -292,8 +279,7 @@ class Writer {
     if (part.binds < Precedence::atom || part.has_superscript) {
       return {.latex = fmt::format(R"(\left({}\right)^{{\top}})", part.latex), .has_superscript = true};
     }
-    const bool chosen = argument.name() == style_.lit;
-    if (argument.kind() == Expression::Kind::tensor && !chosen)
+    if (argument.kind() == Expression::Kind::tensor && argument.name() != style_.lit)
       return symbol(argument.name(), lit, R"(^{\top})");
     return {.latex = part.latex + R"(^{\top})", .has_superscript = true};
   }
@@ -325,10 +311,10 @@ class Writer {
       if (style_.boxes_sign) return write_sum(piece, lit, true);
       return {.latex = boxed(write(piece, lit).latex)};
     }
-    const bool chosen = !all_lit() && expression.name() == style_.lit;
+    const bool chosen = is_chosen(expression.name());
     Part part = write(expression.arguments()[0], lit || chosen);
     if (chosen) {
-      part.latex = coloured(fmt::format(R"(\underline{{{}}})", part.latex), Role::plain, true);
+      part.latex = coloured(underlined(part.latex), Role::plain, true);
       part.has_superscript = false;
     }
     return part;
