@@ -284,10 +284,9 @@ void Explainer::read_product(const Expression& product, const Cells& block) {
   if (kind == number_left) return read(x, number), read(y, block);
   if (kind == number_right) return read(x, block), read(y, number);
   if (kind == matrices) return read(x, rows_of_x), read(y, columns_of_y);
-  const bool is_left = kind == diagonal_left;
-  read((is_left ? x : y).arguments()[0],
-       {{}, is_left ? block.first_row : block.first_column, 0, is_left ? block.rows : block.columns, 1});
-  read(is_left ? y : x, block);
+  if (kind == diagonal_left)
+    return read(x, {{}, block.first_row, block.first_row, block.rows, block.rows}), read(y, block);
+  read(y, {{}, block.first_column, block.first_column, block.columns, block.columns}), read(x, block);
 }
 
 Shape CallCell::shape(std::size_t argument) const { return explainer_.shape(call_.arguments()[argument]); }

@@ -22,6 +22,15 @@ bool is_plain(const InnerProblem& problem) {
   return !problem.muon && !problem.column_norm && problem.is_fresh();
 }
 
+Stability stability_along(const InnerProblem& problem, std::complex<double> sharpest, double growth) {
+  const double reach = problem.rate * sharpest.real();
+  return {.sharpness = sharpest.real(),
+          .reach = reach,
+          .eigenvalue = problem.kept - reach,
+          .growth = growth,
+          .largest_rate = largest_stable_rate(problem, sharpest)};
+}
+
 /// Nothing where the Hessian depends on the weights.
 std::optional<Stability> exact_stability(const InnerProblem& problem) {
   const auto eigenvalues = hessian_eigenvalues(problem);
@@ -32,23 +41,16 @@ std::optional<Stability> exact_stability(const InnerProblem& problem) {
     if (std::abs(value) > std::abs(sharpest)) sharpest = value;
     largest_growth = std::max(largest_growth, growth(problem, value));
   }
-  return Stability{.sharpness = sharpest.real(),
-                   .reach = problem.rate * sharpest.real(),
-                   .eigenvalue = problem.kept - problem.rate * sharpest.real(),
-                   .growth = largest_growth,
-                   .largest_rate = largest_stable_rate(problem, sharpest)};
+  return stability_along(problem, sharpest, largest_growth);
 }
 
 /// Where it is not exact, along one direction of curvature `sharpness` alone.
 std::optional<Stability> stability(const InnerProblem& problem, double sharpness) {
   if (!is_plain(problem)) return std::nullopt;
   if (const std::optional<Stability> exact = exact_stability(problem)) return exact;
-  return Stability{.sharpness = sharpness,
-                   .exact = false,
-                   .reach = problem.rate * sharpness,
-                   .eigenvalue = problem.kept - problem.rate * sharpness,
-                   .growth = growth(problem, sharpness),
-                   .largest_rate = largest_stable_rate(problem, sharpness)};
+  Stability along = stability_along(problem, sharpness, growth(problem, sharpness));
+  along.exact = false;
+  return along;
 }
 
 /// L(at - e G) and its derivatives by e at 0.
@@ -59,27 +61,6 @@ Jet line(const InnerProblem& problem, const Weights<double>& gradient) {
 void require_loss(const Variant& variant) {
   if (!variant.loss.problems)
     throw Unsupported(fmt::format("{} has no inner loss. {}", variant.id, variant.loss.words));
-}
-
-/// Calls `visit(context, after)` for every token; both hold during the call only.
-void visit_contexts(const Variant& variant, const Sequence& sequence,
-                    const std::function<bool(const InnerContext&, const NamedStates&)>& visit,
-                    std::stop_token stop) {
-  const Index batch = inner_batch(sequence.settings);
-  NamedStates before;
-  NamedStates batch_start;
-  variant.rule->walk_states(
-      sequence,
-      [&](Index tokens, const NamedStates& states) {
-        if (tokens > 0) {
-          const InnerContext context{*variant.rule, sequence, tokens - 1, before, batch_start};
-          if (!visit(context, states)) return false;
-        }
-        before = states;
-        if (tokens % batch == 0) batch_start = states;
-        return true;
-      },
-      std::move(stop));
 }
 
 /// The engine's record of one pair at the start of a batch: its gradient sums are the gradients of the pair.
@@ -162,12 +143,6 @@ double last_rate(const LearningMoment& moment) {
   return std::isfinite(last) && last > 0 ? beyond * last : 1;
 }
 
-Weights<double> written_weights(const LearningStep& step) {
-  Weights<double> written = step.after.weights;
-  for (std::size_t i = 0; i < written.size(); ++i) written[i] -= step.problem.kept * step.problem.from[i];
-  return written;
-}
-
 /// The rate is an input of its own (beta, theta), or the weight of the pairs in the loss (eta of batches).
 std::optional<LearningMoment::Strength> strength_of(const Variant& variant, const Sequence& sequence,
                                                     Index token, const LearningStep& step) {
@@ -176,8 +151,8 @@ std::optional<LearningMoment::Strength> strength_of(const Variant& variant, cons
   const Matrix<double> row = sequence.at(*array).rows<double>(token, 1);
   LearningMoment::Strength strength{.array = *array,
                                     .symbol = rate_symbol(variant, sequence.settings, *array),
-                                    .value = row(0, row.cols() - 1)};
-  strength.channel = row.cols() - 1;
+                                    .value = row(0, row.cols() - 1),
+                                    .channel = row.cols() - 1};
   const bool has_rate = step.problem.rate == strength.value;
   const bool weighs = *array == "eta" && row.cols() == 1 && step.problem.rate > 0;
   if (!has_rate && !weighs) return std::nullopt;
@@ -232,15 +207,12 @@ std::vector<LearningStep> learning_at(const Variant& variant, const Sequence& se
   require_loss(variant);
   require_token(token, sequence.tokens);
   std::vector<LearningStep> steps;
-  visit_contexts(
-      variant, sequence,
-      [&](const InnerContext& context, const NamedStates&) {
-        if (context.token < token) return true;
-        for (InnerProblem& problem : variant.loss.problems(context))
-          steps.push_back(learn(std::move(problem)));
-        return false;
-      },
-      std::move(stop));
+  const auto visit = [&](const InnerContext& context, const NamedStates&) {
+    if (context.token < token) return true;
+    for (InnerProblem& problem : variant.loss.problems(context)) steps.push_back(learn(std::move(problem)));
+    return false;
+  };
+  visit_contexts(variant, sequence, visit, std::move(stop));
   return steps;
 }
 
@@ -248,11 +220,7 @@ std::optional<Stability> stability_at(const Variant& variant, const Sequence& se
   require_token(token, sequence.tokens);
   if (!variant.loss.problems) return std::nullopt;
   const NamedStates any_states = states_at(variant, sequence, 0);
-  std::vector<InnerProblem> problems;
-  try {
-    problems = variant.loss.problems({*variant.rule, sequence, token, any_states, any_states});
-  } catch (const Unsupported&) {  // this token has no loss
-  }
+  const auto problems = problems_of(variant, {*variant.rule, sequence, token, any_states, any_states});
   if (problems.empty() || !is_plain(problems.back())) return std::nullopt;
   return exact_stability(problems.back());
 }
@@ -264,45 +232,48 @@ std::vector<double> losses_along(const LearningStep& step, std::span<const doubl
   return losses;
 }
 
-void visit_problems(const Variant& variant, const Sequence& sequence, const VisitProblems& visit,
+void visit_contexts(const Variant& variant, const Sequence& sequence, const VisitContexts& visit,
                     std::stop_token stop) {
-  visit_contexts(
-      variant, sequence,
-      [&](const InnerContext& context, const NamedStates& after) {
-        std::vector<InnerProblem> problems;
-        if (variant.loss.problems) {
-          try {
-            problems = variant.loss.problems(context);
-          } catch (const Unsupported&) {  // not this token: said by learning_at
-          }
-        }
-        return visit(context, problems, after);
-      },
-      std::move(stop));
+  const Index batch = inner_batch(sequence.settings);
+  NamedStates before;
+  NamedStates batch_start;
+  const auto visit_states = [&](Index tokens, const NamedStates& states) {
+    if (tokens > 0 && !visit({*variant.rule, sequence, tokens - 1, before, batch_start}, states))
+      return false;
+    before = states;
+    if (tokens % batch == 0) batch_start = states;
+    return true;
+  };
+  variant.rule->walk_states(sequence, visit_states, std::move(stop));
+}
+
+std::vector<InnerProblem> problems_of(const Variant& variant, const InnerContext& context) try {
+  return variant.loss.problems ? variant.loss.problems(context) : std::vector<InnerProblem>();
+} catch (const Unsupported&) {  // why: said by learning_at
+  return {};
 }
 
 std::vector<std::optional<LearningPoint>> learning_curve(const Variant& variant, const Sequence& sequence,
                                                          std::stop_token stop) {
   require_loss(variant);
   std::vector<std::optional<LearningPoint>> curve;
-  visit_problems(
-      variant, sequence,
-      [&](const InnerContext&, const std::vector<InnerProblem>& problems, const NamedStates&) {
-        curve.emplace_back();
-        if (problems.empty()) return true;
-        const InnerProblem& problem = problems.back();
-        const Weights<double> gradient = problem.gradient(problem.at);
-        const InnerProblem::After after = problem.after();
-        const double squares = dot(gradient, gradient);
-        curve.back() = {.loss_before = problem.loss(problem.from),
-                        .loss_after = problem.loss(after.weights),
-                        .gradient_norm = std::sqrt(squares),
-                        .momentum_norm = norm(after.moving),
-                        .rate = problem.rate,
-                        .sharpness = squares > 0 ? line(problem, gradient).curvature / squares : 0};
-        return true;
-      },
-      std::move(stop));
+  const auto visit = [&](const InnerContext& context, const NamedStates&) {
+    curve.emplace_back();
+    const std::vector<InnerProblem> problems = problems_of(variant, context);
+    if (problems.empty()) return true;
+    const InnerProblem& problem = problems.back();
+    const Weights<double> gradient = problem.gradient(problem.at);
+    const InnerProblem::After after = problem.after();
+    const double squares = dot(gradient, gradient);
+    curve.back() = {.loss_before = problem.loss(problem.from),
+                    .loss_after = problem.loss(after.weights),
+                    .gradient_norm = std::sqrt(squares),
+                    .momentum_norm = norm(after.moving),
+                    .rate = problem.rate,
+                    .sharpness = squares > 0 ? line(problem, gradient).curvature / squares : 0};
+    return true;
+  };
+  visit_contexts(variant, sequence, visit, std::move(stop));
   return curve;
 }
 
@@ -425,7 +396,7 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
   moment.losses = losses_along(step, moment.rates);
   moment.check = check_gradient(step, stop);
   moment.outer = outer_gradient(variant, sequence, token, step);
-  moment.written = written_weights(step);
+  moment.written = difference(step.after.weights, scaled(step.problem.from, step.problem.kept));
   if (step.problem.at.size() == 4) {
     moment.network = network_pass(variant, sequence, token, step.problem.at);
     moment.network_after = network_pass(variant, sequence, token, step.after.weights);

@@ -54,12 +54,14 @@ std::optional<Stability> stability_at(const Variant& variant, const Sequence& se
 /// L(at - e G) for every e of `rates`, G the gradient at problem.at.
 std::vector<double> losses_along(const LearningStep& step, std::span<const double> rates);
 
-/// Calls `visit` with the inner problems of every token, none where it has no loss, and the engine's states
-/// after it, until it returns false. All hold during the call only.
-using VisitProblems = std::function<bool(
-    const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates& after)>;
-void visit_problems(const Variant& variant, const Sequence& sequence, const VisitProblems& visit,
+/// Calls `visit` with every token and the engine's states after it, until it returns false. Both hold during
+/// the call only.
+using VisitContexts = std::function<bool(const InnerContext& context, const NamedStates& after)>;
+void visit_contexts(const Variant& variant, const Sequence& sequence, const VisitContexts& visit,
                     std::stop_token stop = {});
+
+/// The inner problems of a token; none where it has no loss.
+std::vector<InnerProblem> problems_of(const Variant& variant, const InnerContext& context);
 
 /// What the timeline shows of one token's last step.
 struct LearningPoint {

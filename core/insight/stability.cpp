@@ -155,31 +155,28 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
                 std::stop_token stop) {
   constexpr double rounding = 1e-9;
   bool blamed = false;
-  visit_problems(
-      variant, sequence,
-      [&](const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates&) {
-        const Index token = context.token;
-        for (const InnerProblem& problem : problems) {
-          if (problem.muon) continue;
-          const std::optional<Stability> step = learn(problem).stability;
-          if (!step || !(step->growth > 1 + rounding)) continue;
-          blamed = true;
-          found.cause_token = token;
-          found.eigenvalue = step->eigenvalue;
-          const bool overshoots = step->eigenvalue < -1;
-          if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
-          found.words =
-              overshoots ? fmt::format(
-                               "learning rate × curvature is {:.3g}, above the limit {:.3g}: the step "
-                               "increases the error",
-                               step->reach, (1 + problem.kept) * (1 + problem.momentum))
-                         : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}",
-                                       token + 1, found.eigenvalue);
-          return false;
-        }
-        return token < last;
-      },
-      std::move(stop));
+  const auto visit = [&](const InnerContext& context, const NamedStates&) {
+    for (const InnerProblem& problem : problems_of(variant, context)) {
+      if (problem.muon) continue;
+      const std::optional<Stability> step = learn(problem).stability;
+      if (!step || !(step->growth > 1 + rounding)) continue;
+      blamed = true;
+      found.cause_token = context.token;
+      found.eigenvalue = step->eigenvalue;
+      const bool overshoots = step->eigenvalue < -1;
+      if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
+      found.words = overshoots
+                        ? fmt::format(
+                              "learning rate × curvature is {:.3g}, above the limit {:.3g}: the step "
+                              "increases the error",
+                              step->reach, (1 + problem.kept) * (1 + problem.momentum))
+                        : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}",
+                                      context.token + 1, found.eigenvalue);
+      return false;
+    }
+    return context.token < last;
+  };
+  visit_contexts(variant, sequence, visit, std::move(stop));
   if (blamed) return;
   found.cause_token = found.token;
   found.eigenvalue = 1;
@@ -222,29 +219,28 @@ std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequen
   std::optional<Divergence> found;
   Reachable reachable;
   std::optional<double> start;
-  visit_problems(
-      variant, sequence,
-      [&](const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates& states) {
-        done.tell(context.token + 1);
-        if (states == context.before) return true;  // inside a batch whose step comes at its end
-        const Index token = context.token;
-        double now = norm_of(states);
-        if (problems.empty()) {
-          const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
-          if (!start) start = norm_of(context.before);
-          reachable.add(token, norm({pair.keys}) * norm({pair.values}));
-        } else {
-          if (!start) start = norm(problems.front().from);
-          double writes = 0;
-          for (const InnerProblem& problem : problems) writes += written(problem);
-          reachable.add(problems.front().first_token, writes);
-          if (std::isfinite(now)) now = norm(problems.back().after().weights);
-        }
-        const double limit = *start + reachable.total();
-        if (ran_away(now, limit)) found = {.token = token, .norm = now, .reachable = limit};
-        return !found;
-      },
-      stop);
+  const auto visit = [&](const InnerContext& context, const NamedStates& states) {
+    done.tell(context.token + 1);
+    if (states == context.before) return true;  // inside a batch whose step comes at its end
+    const Index token = context.token;
+    const std::vector<InnerProblem> problems = problems_of(variant, context);
+    double now = norm_of(states);
+    if (problems.empty()) {
+      const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
+      if (!start) start = norm_of(context.before);
+      reachable.add(token, norm({pair.keys}) * norm({pair.values}));
+    } else {
+      if (!start) start = norm(problems.front().from);
+      double writes = 0;
+      for (const InnerProblem& problem : problems) writes += written(problem);
+      reachable.add(problems.front().first_token, writes);
+      if (std::isfinite(now)) now = norm(problems.back().after().weights);
+    }
+    const double limit = *start + reachable.total();
+    if (ran_away(now, limit)) found = {.token = token, .norm = now, .reachable = limit};
+    return !found;
+  };
+  visit_contexts(variant, sequence, visit, stop);
   return found;
 }
 

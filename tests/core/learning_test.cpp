@@ -438,19 +438,17 @@ TEST_CASE("A row program runs away where its own steps, one by one, say so") {
     double reachable = 0;
     double norm = 0;
     Index ran_away = -1;
-    visit_problems(*each.variant, each.sequence,
-                   [&](const InnerContext& context, const std::vector<InnerProblem>& problems,
-                       const NamedStates& after) {
-                     if (context.token == 0) reachable = context.before[0].second.norm();
-                     for (InnerProblem empty : problems) {
-                       empty.at[0].setZero();
-                       empty.from = empty.at;
-                       reachable += empty.after().weights[0].norm();
-                     }
-                     norm = after[0].second.norm();
-                     if (norm > 10 * reachable) ran_away = context.token;
-                     return ran_away < 0;
-                   });
+    visit_contexts(*each.variant, each.sequence, [&](const InnerContext& context, const NamedStates& after) {
+      if (context.token == 0) reachable = context.before[0].second.norm();
+      for (InnerProblem empty : problems_of(*each.variant, context)) {
+        empty.at[0].setZero();
+        empty.from = empty.at;
+        reachable += empty.after().weights[0].norm();
+      }
+      norm = after[0].second.norm();
+      if (norm > 10 * reachable) ran_away = context.token;
+      return ran_away < 0;
+    });
     CHECK(found->token == ran_away);
     CHECK(found->norm == Approx(norm).epsilon(1e-12));
     CHECK(found->reachable == Approx(reachable).epsilon(1e-12));
