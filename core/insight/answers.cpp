@@ -34,7 +34,6 @@ Occurrences strong_occurrences(std::span<const std::string> labels, const Vector
   return found;
 }
 
-/// The strongest of `tokens` in front.
 void by_strength(std::vector<Index>& tokens, const Vector<double>& strengths) {
   std::ranges::stable_sort(tokens, [&](Index x, Index y) { return strengths(x) > strengths(y); });
 }
@@ -195,18 +194,6 @@ Matrix<double> asked_answers(const Variant& variant, const Sequence& sequence, c
   return answers;
 }
 
-std::optional<Index> most_changed(const AnswerTable& table) {
-  std::optional<Index> found;
-  double most = 0;
-  for (Index row = 0; row < table.change.rows(); ++row) {
-    const double change = table.change.row(row).cwiseAbs().maxCoeff();
-    if (row == table.present || !(change > most)) continue;
-    found = row;
-    most = change;
-  }
-  return found;
-}
-
 constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the second counts as equal
 
 constexpr double overshot = 1.25;  // of its own value: above this, more than was written
@@ -252,14 +239,6 @@ std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& a
                      quoted(words, largest.second), hundredths(amounts(largest.second)));
 }
 
-/// The text that gains most in a row, where that is its largest change and is not small.
-std::optional<Index> gaining_word(const AnswerTable& table, Index row, const Vector<double>& after) {
-  Index column = 0;
-  table.change.row(row).cwiseAbs().maxCoeff(&column);
-  const bool is_noticed = table.change(row, column) >= noticed && after(column) >= noticed;
-  return is_noticed ? std::optional(column) : std::nullopt;
-}
-
 /// What the memory returns for one key after the change, and what before.
 std::string changed_row(const AnswerTable& table, Index row) {
   const Vector<double> before = table.before.row(row).transpose();
@@ -286,11 +265,14 @@ std::string changed_row(const AnswerTable& table, Index row) {
   }
   const std::string still =
       fmt::format("{} still returns {}{}", memory, value, overshoots ? ", overshooting" : "");
-  if (const auto gaining = gaining_word(table, row, after); gaining && gaining != is.first) {
+  Index changed = 0;  // most
+  table.change.row(row).cwiseAbs().maxCoeff(&changed);
+  const bool gains = table.change(row, changed) >= noticed && after(changed) >= noticed;
+  if (gains && changed != is.first) {
     const std::string earlier =
-        before(*gaining) < noticed ? "" : fmt::format(", before {}", hundredths(before(*gaining)));
-    return fmt::format("{} ({}), now mixed with {} ({}{}).", still, amount, quoted(table.words, *gaining),
-                       hundredths(after(*gaining)), earlier);
+        before(changed) < noticed ? "" : fmt::format(", before {}", hundredths(before(changed)));
+    return fmt::format("{} ({}), now mixed with {} ({}{}).", still, amount, quoted(table.words, changed),
+                       hundredths(after(changed)), earlier);
   }
   const std::string amount_before = hundredths(before(is.first));
   if (amount == amount_before) return fmt::format("{} ({}, as before).", still, amount);
@@ -406,10 +388,16 @@ AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const
   table.change = table.after - table.before;
   table.explained_before = basis.explained(before);
   table.explained_after = basis.explained(after);
-  for (std::size_t i = 0; i < table.words.size(); ++i) {
-    if (table.words[i].is_present) table.present = static_cast<Index>(i);
+  double most = 0;
+  for (Index row = 0; row < std::ssize(table.words); ++row) {
+    const double largest = table.change.row(row).cwiseAbs().maxCoeff();
+    if (entry(table.words, row).is_present) {
+      table.present = row;
+    } else if (largest > most) {
+      table.most_changed = row;
+      most = largest;
+    }
   }
-  table.most_changed = most_changed(table);
   return table;
 }
 

@@ -15,27 +15,17 @@ double stronger(double x, double y) {
   return std::isnan(y) || std::abs(y) > std::abs(x) ? y : x;
 }
 
-/// The strongest weight among columns from .. to-1 but `without`; 0 if there is none.
-double strongest_of(const Eigen::Ref<const RowVector<double>>& weights, Index from, Index to, Index without) {
-  double strongest = 0;
-  for (Index column = from; column < to; ++column) {
-    if (column != without) strongest = stronger(strongest, weights(column));
-  }
-  return strongest;
-}
-
 /// The weights of some rows on tokens 0, 1, ... as a part of the band.
 void add_rows(AttentionBand& band, const Matrix<double>& weights, const BandPlace& place, Index first) {
-  constexpr Index none = -1;
   for (Index row = 0; row < weights.rows(); ++row) {
     band.totals(first + row) = weights.row(row).cwiseAbs().sum();
     band.negative(first + row) = -weights.row(row).cwiseMin(0).sum();
-    const Index own = place.no_diagonal ? place.token(first + row) : none;
-    for (Index cell = 0; cell < place.cells(); ++cell) {
-      const Index from = place.first_column + cell * place.tokens_per_cell;
-      const Index to =
-          std::min({from + place.tokens_per_cell, place.first_column + place.columns, weights.cols()});
-      band.strongest(first + row, cell) = strongest_of(weights.row(row), from, to, own);
+    const Index own = place.token(first + row);
+    const Index end = std::min(place.first_column + place.columns, weights.cols());
+    for (Index column = place.first_column; column < end; ++column) {
+      if (place.no_diagonal && column == own) continue;
+      double& cell = band.strongest(first + row, (column - place.first_column) / place.tokens_per_cell);
+      cell = stronger(cell, weights(row, column));
     }
   }
 }

@@ -110,10 +110,6 @@ std::optional<OuterGradient> outer_gradient(const Variant& variant, const Sequen
   return outer;
 }
 
-double parabola_edge(const Jet& along) {
-  return along.curvature > 0 && along.slope < 0 ? -2 * along.slope / along.curvature : infinity;
-}
-
 /// The rate at which a loss that is no parabola returns to its initial value, searched up to `furthest`.
 double true_edge(const LearningStep& step, double furthest) {
   constexpr int pieces = 64;
@@ -385,7 +381,8 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
   LearningMoment moment{
       .token = token, .step_count = static_cast<Index>(steps.size()), .step = std::move(steps.back())};
   const LearningStep& step = moment.step;
-  moment.edge = moment.parabola_edge = parabola_edge(step.along);
+  if (step.along.curvature > 0 && step.along.slope < 0)
+    moment.edge = moment.parabola_edge = -2 * step.along.slope / step.along.curvature;
   const bool is_parabola = !step.stability || step.stability->exact;
   if (!is_parabola)
     moment.edge = true_edge(step, std::isfinite(moment.parabola_edge) ? 4 * moment.parabola_edge : 4.0);

@@ -20,16 +20,14 @@ double half_squared_error(const Matrix<double>& S, const Program<double>& row) {
   return 0.5 * (pair.keys * S - pair.values).eval().squaredNorm();
 }
 
-/// The state at which the row's error is taken: decayed, unless the rule erases before the decay.
-Matrix<double> before_write(const Program<double>& row, const Matrix<double>& S) {
-  return seen_by_query(row, row.structure.erase == Erase::undecayed ? S : kept_state(row, S));
-}
-
 std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence, const std::stop_token& stop,
                                    const TokensDone& done) {
   std::vector<Recall> recalls;
   const auto visit = [&](Index token, bool is_last, const Program<double>& row, Matrix<double>& S) {
-    const double before = is_last ? half_squared_error(before_write(row, S), row) : 0;
+    // The error is taken at the decayed state, unless the rule erases before the decay.
+    const bool is_early = row.structure.erase == Erase::undecayed;
+    const double before =
+        is_last ? half_squared_error(seen_by_query(row, is_early ? S : kept_state(row, S)), row) : 0;
     recurrent(row, S);
     if (!is_last) return true;
     done.tell(token + 1);
@@ -82,13 +80,6 @@ Matrix<double> answers(const Variant& variant, const Sequence& sequence, const I
   return memory_answers(variant, sequence, states, key);
 }
 
-void require(const Sequence& sequence, std::span<const Index> tokens, std::span<const Index> moments) {
-  for (const Index token : tokens) require_token(token, sequence.tokens);
-  if (!std::ranges::is_sorted(moments)) refuse("the moments must be in ascending order");
-  if (!moments.empty() && (moments.front() < 0 || moments.back() > sequence.tokens))
-    refuse("moments {} to {}; expected 0 to {} tokens", moments.front(), moments.back(), sequence.tokens);
-}
-
 /// V^+ [V, words] of values [words, V].
 Matrix<double> parts_of(const Matrix<double>& values) {
   constexpr double smallest = 0.05;  // of the largest singular value
@@ -124,10 +115,6 @@ std::vector<Index> shape_of(const Input& input, const CapacityPlan& plan, const 
   return shape;
 }
 
-double number_for(const Input& input) {
-  return input.range == Range::decay || input.name == "beta" ? 1 : input.stand_in.value;
-}
-
 Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Settings& settings, Index tokens,
                  std::uint64_t seed) {
   Arrays arrays;
@@ -143,7 +130,8 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
     } else {
       Array array;
       array.shape = shape;
-      std::vector<double> values(static_cast<std::size_t>(array.size()), number_for(input));
+      const bool is_one = input.range == Range::decay || input.name == "beta";
+      std::vector<double> values(static_cast<std::size_t>(array.size()), is_one ? 1 : input.stand_in.value);
       for (double& value : values) {
         if (input.stand_in.random) value *= numbers.normal();
       }
@@ -163,13 +151,6 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
     arrays[input.name] = std::move(multiple);
   }
   return arrays;
-}
-
-Settings settings_of(const Variant& variant, const CapacityPlan& plan) {
-  Settings settings = resolve(variant, plan.settings);
-  for (const Parameter& parameter : variant.parameters)
-    settings.parameters.emplace(parameter.name, parameter.stand_in);
-  return settings;
 }
 
 void require_sensible(const Variant& variant, const CapacityPlan& plan) {
@@ -264,7 +245,10 @@ Remembered remembered(const Variant& variant, const Sequence& sequence, std::spa
                       std::span<const Index> moments, std::stop_token stop,
                       const std::function<void(double)>& progress) {
   require_memory_to_ask(variant);
-  require(sequence, tokens, moments);
+  for (const Index token : tokens) require_token(token, sequence.tokens);
+  if (!std::ranges::is_sorted(moments)) refuse("the moments must be in ascending order");
+  if (!moments.empty() && (moments.front() < 0 || moments.back() > sequence.tokens))
+    refuse("moments {} to {}; expected 0 to {} tokens", moments.front(), moments.back(), sequence.tokens);
   Remembered all{.tokens = {tokens.begin(), tokens.end()},
                  .moments = {moments.begin(), moments.end()},
                  .is_alignment = !answers_by_length(variant)};
@@ -317,33 +301,31 @@ std::vector<CapacityPoint> capacity(const Variant& variant, const CapacityPlan& 
                                     const std::function<void(double)>& progress) {
   require_memory_to_ask(variant);
   require_sensible(variant, plan);
-  const Settings settings = settings_of(variant, plan);
+  Settings settings = resolve(variant, plan.settings);
+  for (const Parameter& parameter : variant.parameters)
+    settings.parameters.emplace(parameter.name, parameter.stand_in);
   std::vector<CapacityPoint> points;
   for (const Index count : plan.counts) points.push_back({.pairs = count});
   for (int draw = 0; draw < plan.draws; ++draw) {
     const auto arrays = std::make_shared<const Arrays>(
         arrays_of(variant, plan, settings, plan.counts.back(), plan.seed + static_cast<std::uint64_t>(draw)));
-    const Sequence sequence = bind(variant, arrays, settings).heads.front();
+    const Sequence sequence = palimpsest::bind(variant, arrays, settings).heads.front();
     const StoredPairs pairs = stored_pairs(variant, sequence, 0, sequence.tokens);
     std::size_t next = 0;
-    variant.rule->walk_states(
-        sequence,
-        [&](Index stored, const NamedStates& states) {
-          if (progress) {
-            const double part = static_cast<double>(stored) / static_cast<double>(plan.counts.back());
-            progress((draw + part) / plan.draws);
-          }
-          for (; next < points.size() && points[next].pairs == stored; ++next) {
-            const StoredPairs known = {pairs.keys.topRows(stored), pairs.values.topRows(stored)};
-            const Vector<double> errors = recall_errors(variant, sequence, states, known).array() /
-                                          known.values.rowwise().norm().array();
-            points[next].mean += errors.mean() / plan.draws;
-            points[next].worst = std::max(points[next].worst, errors.maxCoeff());
-            points[next].last += errors(stored - 1) / plan.draws;
-          }
-          return next < points.size();
-        },
-        stop);
+    const auto visit = [&](Index stored, const NamedStates& states) {
+      const double part = static_cast<double>(stored) / static_cast<double>(plan.counts.back());
+      if (progress) progress((draw + part) / plan.draws);
+      for (; next < points.size() && points[next].pairs == stored; ++next) {
+        const StoredPairs known = {pairs.keys.topRows(stored), pairs.values.topRows(stored)};
+        const Vector<double> errors =
+            recall_errors(variant, sequence, states, known).array() / known.values.rowwise().norm().array();
+        points[next].mean += errors.mean() / plan.draws;
+        points[next].worst = std::max(points[next].worst, errors.maxCoeff());
+        points[next].last += errors(stored - 1) / plan.draws;
+      }
+      return next < points.size();
+    };
+    variant.rule->walk_states(sequence, visit, stop);
   }
   return points;
 }

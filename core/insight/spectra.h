@@ -8,11 +8,11 @@ namespace palimpsest {
 struct Spectrum {
   std::string name;                // of the state
   Vector<double> singular_values;  // largest first
-  double effective_rank =
-      0;  // exp of the entropy of singular values / their sum (Roy & Vetterli 2007); 0 of 0
+  double effective_rank = 0;
 };
 
-/// The effective rank of some singular values >= 0.
+/// The effective rank of some singular values >= 0: exp of the entropy of their shares (Roy & Vetterli 2007);
+/// 0 of 0.
 double effective_rank(const Vector<double>& singular_values);
 
 /// The spectra of every state after `tokens` tokens; inside a batch that is written at once, of those before
@@ -25,12 +25,11 @@ struct MatrixFigures {
   double least = 0;  // of the finite entries
   double largest = 0;
   double root_mean_square = 0;
-  Index not_finite = 0;        // how many entries are not
-  Vector<double> counts = {};  // histogram of the finite entries, equal bins from -range to range
-  double range = 0;            // their largest magnitude
-  Vector<double> singular_values =
-      {};                     // largest first; empty where an entry is not finite or there are too many
-  double effective_rank = 0;  // 0 where there are none
+  Index not_finite = 0;                 // how many entries are not
+  Vector<double> counts = {};           // histogram of the finite entries, equal bins from -range to range
+  double range = 0;                     // their largest magnitude
+  Vector<double> singular_values = {};  // largest first; none where an entry is not finite, or of too many
+  double effective_rank = 0;            // 0 where there are none
 };
 
 /// The longer side beyond which singular values are left out: they would take seconds.

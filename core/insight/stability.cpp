@@ -38,8 +38,6 @@ void append(Eigenvalues& all, const Matrix<double>& H, bool symmetric) {
   }
 }
 
-bool columns_are_equal(const Matrix<double>& X) { return (X.colwise() - X.col(0)).isZero(0); }
-
 constexpr Index curvatures_at_a_time = 256;
 
 /// Learning rates of the steps of some tokens.
@@ -62,16 +60,6 @@ Rates rates(const Variant& variant, const Sequence& sequence, Index first, Index
 
 constexpr Index keys_at_a_time = 1024;  // tokens whose keys are held at a time
 
-/// The first step on the loss; nothing where a rule makes none.
-std::optional<LearningStep> first_step(const Variant& variant, const Sequence& sequence) {
-  if (!variant.loss.problems || sequence.tokens == 0) return std::nullopt;
-  const std::vector<LearningStep> first = learning_at(variant, sequence, 0);
-  return first.empty() ? std::nullopt : std::optional(first.back());
-}
-
-/// Whether the loss has no parabola: its curvature depends on the weights.
-bool is_network(const LearningStep& step) { return step.stability && !step.stability->exact; }
-
 bool erases(const Variant& variant, const Sequence& sequence) {
   if (!variant.loss.problems) return false;
   const RowRule* const rows = variant.rule->row_program();
@@ -82,25 +70,21 @@ bool erases(const Variant& variant, const Sequence& sequence) {
   return rows->structure(sequence).erase != Erase::none;
 }
 
-/// The rate that a row program makes of its strength and the key; nothing where it takes the input as it is.
-struct MadeRate {
-  Vector<double> of_token;
-  std::string symbol;  // LaTeX
-};
-
-std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequence, const std::string& array,
-                                  const std::stop_token& stop) {
+/// The rate that a row program makes of its strength and the key, called as the program says; nothing where
+/// it takes the input as it is.
+std::optional<Rates> made_rate(const Variant& variant, const Sequence& sequence, const std::string& array,
+                               const std::stop_token& stop) {
   const RowRule* const rows = variant.rule->row_program();
   if (!rows) return std::nullopt;
   const std::string name = rows->notation(sequence.settings).token.beta;
   if (name == array) return std::nullopt;
-  MadeRate made{Vector<double>(sequence.tokens), rate_symbol(variant, sequence.settings, name)};
+  Rates made{name, Vector<double>(sequence.tokens)};
   for (Index first = 0; first < sequence.tokens; first += keys_at_a_time) {
     stop_if_asked(stop);
     const Index count = std::min(keys_at_a_time, sequence.tokens - first);
     const Program<double> program = rows->encode<double>(sequence, first, count);
     if (!program.structure.beta || program.structure.rows_per_read != 1) return std::nullopt;
-    made.of_token.segment(first, count) = program.beta.col(0);
+    made.of_step.segment(first, count) = program.beta.col(0);
   }
   return made;
 }
@@ -126,23 +110,6 @@ double written(const InnerProblem& problem) {
   alone.from = alone.at;
   return norm(alone.after().weights);
 }
-
-/// The norm that stable steps can reach: the sum of the writes so far. The problems of one batch replace each
-/// other.
-class Reachable {
- public:
-  void add(Index group, double amount) {
-    if (group != group_) earlier_ += std::exchange(latest_, 0);
-    group_ = group;
-    latest_ = amount;
-  }
-  double total() const { return earlier_ + latest_; }
-
- private:
-  Index group_ = -1;
-  double earlier_ = 0;
-  double latest_ = 0;
-};
 
 double norm_of(const NamedStates& states) {
   double length = 0;
@@ -217,7 +184,16 @@ std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& s
 std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequence,
                                   const std::stop_token& stop, const TokensDone& done) {
   std::optional<Divergence> found;
-  Reachable reachable;
+  // The norm that stable steps can reach: the sum of the writes so far. The problems of one batch replace
+  // each other.
+  Index batch = -1;
+  double earlier = 0;
+  double latest = 0;
+  const auto write = [&](Index first_token, double amount) {
+    if (first_token != batch) earlier += latest;
+    batch = first_token;
+    latest = amount;
+  };
   std::optional<double> start;
   const auto visit = [&](const InnerContext& context, const NamedStates& states) {
     done.tell(context.token + 1);
@@ -228,15 +204,15 @@ std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequen
     if (problems.empty()) {
       const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
       if (!start) start = norm_of(context.before);
-      reachable.add(token, norm({pair.keys}) * norm({pair.values}));
+      write(token, norm({pair.keys}) * norm({pair.values}));
     } else {
       if (!start) start = norm(problems.front().from);
       double writes = 0;
       for (const InnerProblem& problem : problems) writes += written(problem);
-      reachable.add(problems.front().first_token, writes);
+      write(problems.front().first_token, writes);
       if (std::isfinite(now)) now = norm(problems.back().after().weights);
     }
-    const double limit = *start + reachable.total();
+    const double limit = *start + (earlier + latest);
     if (ran_away(now, limit)) found = {.token = token, .norm = now, .reachable = limit};
     return !found;
   };
@@ -263,7 +239,7 @@ std::optional<std::vector<std::complex<double>>> hessian_eigenvalues(const Inner
       part->keys = P * part->keys;
     }
     keys += part->keys;
-    alike = alike && columns_are_equal(part->cells);
+    alike = alike && (part->cells.colwise() - part->cells.col(0)).isZero(0);
     parts.push_back(std::move(*part));
   }
   Eigenvalues all;
@@ -321,8 +297,8 @@ WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence,
 
 std::optional<std::string> strength_array(const Variant& variant) {
   for (const char* name : {"beta", "theta", "eta", "delta"}) {
-    const auto found = std::ranges::find(variant.inputs, name, &Input::name);
-    if (found != variant.inputs.end() && has_tokens(*found)) return name;
+    const Input* const found = row_called(variant.inputs, name, &Input::name);
+    if (found && has_tokens(*found)) return name;
   }
   return std::nullopt;
 }
@@ -344,9 +320,12 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
     strengths.symbol = rate_symbol(variant, sequence.settings, *array);
   }
   if (sequence.tokens == 0) return strengths;
-  const std::optional<LearningStep> first = first_step(variant, sequence);
-  strengths.has_momentum = first && !first->problem.moving.empty();
-  if (first && is_network(*first)) {
+  std::vector<LearningStep> first;
+  if (variant.loss.problems) first = learning_at(variant, sequence, 0);
+  strengths.has_momentum = !first.empty() && !first.back().problem.moving.empty();
+  // Without a parabola: the curvature depends on the weights.
+  strengths.is_network = !first.empty() && first.back().stability && !first.back().stability->exact;
+  if (strengths.is_network) {
     strengths.reach = strengths.squares = Vector<double>::Zero(sequence.tokens);
     const auto curve = learning_curve(variant, sequence, stop);
     for (Index t = 0; t < sequence.tokens; ++t) {
@@ -356,13 +335,13 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
       const double own = array ? sequence.at(*array).rows<double>(t, 1).mean() : 1;
       if (own > 0) strengths.squares[t] = strengths.reach[t] / own;
     }
-    strengths.has_edge = strengths.is_network = true;
+    strengths.has_edge = true;
     return strengths;
   }
   strengths.squares = strengths.reach = key_squares(variant, sequence, stop);
   if (const auto made = array ? made_rate(variant, sequence, *array, stop) : std::nullopt) {
-    strengths.symbol = made->symbol;
-    strengths.reach.array() *= made->of_token.array();
+    strengths.symbol = rate_symbol(variant, sequence.settings, made->name);
+    strengths.reach.array() *= made->of_step.array();
   } else if (array) {
     const Matrix<double> rates = sequence.at(*array).all<double>();
     const bool has_steps = *array == "beta" && rates.cols() > 1;  // of several the last counts

@@ -52,26 +52,23 @@ std::string in_form(const RaceEntry& entry) {
   return fmt::format("{}, C = {}", name(entry.form), entry.chunk_size);
 }
 
+/// Whether both sides of a comparison run on one device.
+bool is_on_one_device(RaceQuestion question) {
+  return question == RaceQuestion::softmax || question == RaceQuestion::forms;
+}
+
 std::string where(const RaceEntry& one, RaceQuestion question) {
-  std::string words;
-  if (question == RaceQuestion::softmax || question == RaceQuestion::forms) words = one.device + ", ";
-  return words + fmt::format("{}, B {}, H {}, K {}, V {}", name(one.precision), one.batches, one.heads,
-                             one.dk, one.dv);
+  return (is_on_one_device(question) ? one.device + ", " : "") + fmt::format("{}, B {}, H {}, K {}, V {}",
+                                                                             name(one.precision), one.batches,
+                                                                             one.heads, one.dk, one.dv);
 }
 
 /// The name of a side of a comparison in a sentence.
 std::string called(const RaceEntry& entry, RaceQuestion question) {
   const std::string rule = race_label(entry.variant);
-  switch (question) {
-    case RaceQuestion::softmax:
-      return entry.variant == race_peer ? rule : fmt::format("{} ({})", rule, in_form(entry));
-    case RaceQuestion::forms:
-      return fmt::format("{} ({})", rule, in_form(entry));
-    case RaceQuestion::devices:
-    case RaceQuestion::whole_devices:
-      break;
-  }
-  return fmt::format("{} ({}) on {}", rule, in_form(entry), entry.device);
+  if (question == RaceQuestion::softmax && entry.variant == race_peer) return rule;
+  const std::string words = fmt::format("{} ({})", rule, in_form(entry));
+  return is_on_one_device(question) ? words : fmt::format("{} on {}", words, entry.device);
 }
 
 std::vector<TimedLength> times_of(const RaceLine& line, bool whole) {

@@ -18,21 +18,6 @@ bool lets_pass(const std::vector<Value>& list, const Value& value) {
   return list.empty() || is_among(value, list);
 }
 
-/// An entry without what varies along its curve: the length, and the form where forms are joined.
-RaceEntry curve_of(RaceEntry entry, bool any_form) {
-  entry.tokens = 0;
-  if (!any_form) return entry;
-  entry.form = Form::recurrent;
-  entry.chunk_size = 0;
-  return entry;
-}
-
-/// Whether something besides softmax was raced: only then the forms of softmax are one curve.
-bool has_others(const RaceReport& report) {
-  return std::ranges::any_of(report.points,
-                             [](const RacePoint& point) { return point.entry.variant != race_peer; });
-}
-
 /// Puts a point where its length belongs; of two of one length the faster one stays.
 void insert(std::vector<RacePoint>& points, const RacePoint& point, bool whole) {
   const auto place = std::ranges::lower_bound(points, point.entry.tokens, {},
@@ -114,6 +99,11 @@ std::string less_than_spread(const LineCrossing& crossing) {
   return crossing.parts ? "" : ", by less than the spread of the runs";
 }
 
+/// Whether `other` is where the curves of `each` cross back later.
+bool turns_back(const LineCrossing& each, const LineCrossing& other) {
+  return other.tokens > each.tokens && other.faster == each.slower && other.slower == each.faster;
+}
+
 /// What two curves have in common, in words.
 std::string shared_words(const RaceEntry& one, const RaceEntry& other) {
   std::vector<std::string> words;
@@ -126,10 +116,8 @@ std::string shared_words(const RaceEntry& one, const RaceEntry& other) {
 std::vector<NamedCrossing> named_crossings(const Told& told) {
   std::vector<NamedCrossing> all;
   for (const LineCrossing& each : told.lead.crossings) {
-    const auto is_later = [&](const LineCrossing& other) {
-      return other.tokens > each.tokens && other.faster == each.slower && other.slower == each.faster;
-    };
-    const auto next = std::ranges::find_if(told.lead.crossings, is_later);
+    const auto next = std::ranges::find_if(
+        told.lead.crossings, [&](const LineCrossing& other) { return turns_back(each, other); });
     const std::string from =
         next == told.lead.crossings.end()
             ? fmt::format("From n ≈ {} tokens on", about(each.tokens))
@@ -165,11 +153,8 @@ std::string crossing_sentence(const Told& told, std::vector<NamedCrossing>& cros
     const LineCrossing& each = named.crossing;
     if (!each.is_clear || !each.question || told.lines[each.faster].any_form || said.size() == most_told)
       continue;
-    const auto turns_back = [&](const NamedCrossing& other) {
-      return other.crossing.tokens > each.tokens && other.crossing.faster == each.slower &&
-             other.crossing.slower == each.faster;
-    };
-    if (!holds(told, each) || std::ranges::any_of(crossings, turns_back)) continue;
+    const auto crosses_back = [&](const NamedCrossing& other) { return turns_back(each, other.crossing); };
+    if (!holds(told, each) || std::ranges::any_of(crossings, crosses_back)) continue;
     if (!said.empty() && (each.slower != said[0]->slower || each.question != said[0]->question)) continue;
     if (is_among(each.faster, said, &LineCrossing::faster)) continue;
     sentence += said.empty() ? fmt::format("From n ≈ {} tokens on, {} is faster than {}", about(each.tokens),
@@ -247,18 +232,15 @@ std::string held_back(const Told& told) {
 
 constexpr double as_long = 1.05;  // ratio of two times up to which they count as equal
 
-/// "8.5", "14": how many times.
-std::string times_words(double ratio) {
-  return ratio < 9.95 ? fmt::format("{:.1f}", ratio) : fmt::format("{:.0f}", ratio);
-}
-
 /// "At n = 8,192 tokens: chunkwise 0.52 s, softmax 4.42 s, 8.5 times as long."
 std::string end_sentence(const Told& told, Index tokens, std::size_t fastest, std::size_t other) {
   const double one = seconds_of(*point_at(told.lines[fastest], tokens), told.whole).median;
   const double two = seconds_of(*point_at(told.lines[other], tokens), told.whole).median;
-  return fmt::format("At n = {} tokens: {} {}, {} {}, {}.", in_digits(tokens), briefly(told, fastest),
-                     duration(one), briefly(told, other), duration(two),
-                     two / one < as_long ? "about as long" : times_words(two / one) + " times as long");
+  const double ratio = two / one;
+  return fmt::format(
+      "At n = {} tokens: {} {}, {} {}, {}.", in_digits(tokens), briefly(told, fastest), duration(one),
+      briefly(told, other), duration(two),
+      ratio < as_long ? "about as long" : fmt::format("{:.{}f} times as long", ratio, ratio < 9.95 ? 1 : 0));
 }
 
 /// Whether a curve that takes part in the lead has a point there.
@@ -352,11 +334,19 @@ const Quartiles& seconds_of(const RacePoint& point, bool whole) {
 }
 
 std::vector<RaceLine> race_lines(const RaceReport& report, bool whole, bool joins_forms) {
-  joins_forms = joins_forms && has_others(report);
+  // The forms of softmax are one curve only where something else was raced.
+  joins_forms = joins_forms && std::ranges::any_of(report.points, [](const RacePoint& point) {
+                  return point.entry.variant != race_peer;
+                });
   std::vector<RaceLine> lines;
   for (const RacePoint& point : report.points) {
     const bool any_form = joins_forms && point.entry.variant == race_peer;
-    const RaceEntry of = curve_of(point.entry, any_form);
+    RaceEntry of = point.entry;  // without what varies along its curve
+    of.tokens = 0;
+    if (any_form) {
+      of.form = Form::recurrent;
+      of.chunk_size = 0;
+    }
     auto line = std::ranges::find(lines, of, &RaceLine::of);
     if (line == lines.end()) line = lines.insert(lines.end(), {.of = of, .any_form = any_form});
     if (!point.measured())
@@ -393,7 +383,7 @@ std::string name_of(const RaceLine& line, std::span<const RaceLine> among) {
   if (line.any_form) {
     words = line.of.variant;
   } else {
-    words = has_other_rules(line, among) ? race_label(line.of.variant) + " " : std::string();
+    if (has_other_rules(line, among)) words = race_label(line.of.variant) + " ";
     words += name(line.of.form);
     if (line.of.chunk_size > 0) words += fmt::format(", C = {}", line.of.chunk_size);
   }

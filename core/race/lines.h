@@ -58,8 +58,6 @@ struct RaceLine {
   // Of a line of RaceFigures:
   std::string name = {};                  // name_of() among the lines of its report
   std::optional<KernelKind> kernel = {};  // the kernel of its longest measured point
-
-  bool operator==(const RaceLine&) const = default;
 };
 
 /// The curves of all points of a report, in the order of their first points. `whole`: use the time with
@@ -137,8 +135,6 @@ struct LineCrossing {
   bool parts = false;      // after it they do not, until the two cross again
   bool leads = false;      // `slower` was the fastest of all, and `faster` is from here on
   std::optional<RaceQuestion> question = {};  // that the two answer; none: they differ in too much
-
-  bool operator==(const LineCrossing&) const = default;
 };
 
 /// Between two lengths one curve lies below all others.
@@ -146,8 +142,6 @@ struct FastestSpan {
   double from = 0;
   double to = 0;
   std::size_t line = 0;
-
-  bool operator==(const FastestSpan&) const = default;
 };
 
 /// Which line is fastest at which lengths.
