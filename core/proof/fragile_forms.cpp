@@ -63,10 +63,6 @@ void divide_by_decays(EquationEditor& equations) {
   if (decays) add_log_sums(equations, *decays);
 }
 
-void doubled_inverse(EquationEditor& equations) {
-  equations.replace({}, renamed("solve_unit_lower", "solve_by_doubling"));
-}
-
 std::vector<FragileForm> all_forms_for_teaching() {
   const std::string fading = "scores with decay, read after the token's own decay";
   return {
@@ -89,7 +85,10 @@ std::vector<FragileForm> all_forms_for_teaching() {
        "strong gate the sums are large, and small differences lose their digits."},
       {{"doubled-inverse", "Inverse by doubling",
         "(I + N)⁻¹ as (I − N)(I + N²)(I + N⁴)…: matrix products instead of a solve row by row.",
-        "a triangular system", doubled_inverse},
+        "a triangular system",
+        [](EquationEditor& equations) {
+          equations.replace({}, renamed("solve_unit_lower", "solve_by_doubling"));
+        }},
        "Keys of a block resemble each other and beta is near 1: the powers of N grow to 10¹⁶ and more. They "
        "cancel, and no digit of the result is left."},
       {find_fault("multiplicative-mask"),
@@ -121,12 +120,6 @@ Array with_log_decays(const Array& decays, bool are_logs,
     const double log_decay = change(i++, are_logs ? decay : std::log(decay));
     return are_logs ? log_decay : std::exp(log_decay);
   });
-}
-
-/// The same decay at every token, so that so many tokens keep just exp(-sum).
-Array with_even_decays(const Array& decays, bool are_logs, Index together, double sum) {
-  const double each = -sum / static_cast<double>(std::max<Index>(together, 1));
-  return with_log_decays(decays, are_logs, [=](Index, double) { return each; });
 }
 
 /// The logarithms of the decays divided where a block would keep less than exp(-most).
@@ -234,10 +227,12 @@ FragileData fragile_data(const FragileForm& fragile, const Variant& variant, con
     const Index tokens =
         arrays.contains("k") && !arrays.at("k").shape.empty() ? arrays.at("k").shape.front() : block;
     const Index together = std::min(block, tokens);
+    const double each = -beyond_the_range / static_cast<double>(std::max<Index>(together, 1));
     for (const std::string& name : decays) {
       const Array& given = arrays.at(name);
-      data.arrays.at(name) = breaks ? with_even_decays(given, name == "g", together, beyond_the_range)
-                                    : with_gentle_decays(given, name == "g", block, within_the_range);
+      const bool are_logs = name == "g";
+      data.arrays.at(name) = breaks ? with_log_decays(given, are_logs, [=](Index, double) { return each; })
+                                    : with_gentle_decays(given, are_logs, block, within_the_range);
     }
     data.words = breaks ? fmt::format("every gate is {:.1e}: the decay over {} tokens is exp(−{:.0f})",
                                       std::exp(-beyond_the_range / static_cast<double>(together)), together,

@@ -22,12 +22,6 @@ struct ToleranceException {
   Tolerance tolerance;
 };
 
-bool applies(const ToleranceException& exception, const Variant& variant, const Settings& settings) {
-  return exception.variant == variant.id && std::ranges::all_of(exception.options, [&](const auto& option) {
-           return settings.option(option.first) == option.second;
-         });
-}
-
 /// The arrays that enter a kernel as factors of products: q, k, v and other keys and values of a rule. Not
 /// decays, strengths or states.
 std::set<std::string> factors(const Variant& variant) {
@@ -66,8 +60,8 @@ double half_unit(Arithmetic arithmetic) { return std::ldexp(1, -format_of(arithm
 std::string times(double factor) {
   constexpr double readable = 10000;
   if (!std::isfinite(factor)) return "any factor";
-  if (factor < readable) return fmt::format("{:.0f}", std::stod(fmt::format("{:.0e}", factor)));
   const std::string digits = fmt::format("{:.0e}", factor);
+  if (factor < readable) return fmt::format("{:.0f}", std::stod(digits));
   const std::size_t e = digits.find('e');
   return digits.substr(0, e + 1) + std::to_string(std::stoi(digits.substr(e + 1)));
 }
@@ -93,8 +87,10 @@ Tolerance tolerance(const Variant& variant, const Settings& settings, Precision 
                      "Muon takes a full step however little is left to learn, which in f32 may be rounding "
                      "alone; the worst seen was 5.1e-3"}}};
   Tolerance allowed{entry(usual_tolerances, precision)};
-  for (const ToleranceException& exception : exceptions) {
-    if (precision == Precision::f32 && applies(exception, variant, settings)) allowed = exception.tolerance;
+  const auto is_set = [&](const auto& option) { return settings.option(option.first) == option.second; };
+  for (const ToleranceException& each : exceptions) {
+    const bool is_meant = precision == Precision::f32 && each.variant == variant.id;
+    if (is_meant && std::ranges::all_of(each.options, is_set)) allowed = each.tolerance;
   }
   return allowed;
 }
@@ -195,8 +191,8 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
     return fmt::format("These inputs multiply rounding in {} by {}, whatever the form.", what,
                        times(judgement.amplification));
   }
-  std::string words = as_one(form);
-  words += fmt::format(" multiplies rounding in {} by {}", what, times(judgement.amplification));
+  std::string words =
+      fmt::format("{} multiplies rounding in {} by {}", as_one(form), what, times(judgement.amplification));
   if (judgement.amplified_from >= 0)
     words += fmt::format(", from token {} on above the tolerance", judgement.amplified_from + 1);
   if (judgement.disagreement.error > 0.1) words += ", and no digit of it is right";

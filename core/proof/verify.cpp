@@ -55,11 +55,9 @@ class Verification {
       report_.missing.push_back(
           {result.variant, result.options, result.device, result.form, result.precision, reason});
     }
-    std::vector<VerifyResult> ran;
     for (Row& row : rows_) {
-      if (row.result.runs > 0) ran.push_back(std::move(row.result));
+      if (row.result.runs > 0) report_.results.push_back(std::move(row.result));
     }
-    report_.results = std::move(ran);
     for (auto& [key, length] : lengths_) {
       length.result.rows = static_cast<Index>(length.rows.size());
       report_.lengths.push_back(length.result);
@@ -99,7 +97,8 @@ class Verification {
     rows_of_[{variant.id, options}] = {};
     for (const Backend* backend : plan_.backends) {
       for (const Form form : plan_.forms) {
-        for (const Precision precision : precisions_on(*backend)) {
+        for (const Precision precision :
+             plan_.precisions.empty() ? precisions_of(*backend) : plan_.precisions) {
           if (const auto reason = backend->missing(variant, settings, form, precision)) {
             report_.missing.push_back({variant.id, options, backend->name(), form, precision, *reason});
             continue;
@@ -119,19 +118,14 @@ class Verification {
     }
   }
 
-  std::vector<Precision> precisions_on(const Backend& backend) const {
-    return plan_.precisions.empty() ? precisions_of(backend) : plan_.precisions;
-  }
-
   std::vector<ComparedRun> compare_forms(const VerifyCase& verified) {
     std::vector<ComparedRun> comparisons;
     const auto found = rows_of_.find({verified.variant->id, describe_options(verified.given)});
     if (found == rows_of_.end()) return comparisons;
     for (const Precision precision : all_precisions) {
       std::vector<std::size_t> rows;
-      for (const std::size_t row : found->second) {
-        if (rows_[row].result.precision == precision) rows.push_back(row);
-      }
+      std::ranges::copy_if(found->second, std::back_inserter(rows),
+                           [&](std::size_t row) { return rows_[row].result.precision == precision; });
       if (!rows.empty()) compare_forms(verified, precision, rows, comparisons);
     }
     return comparisons;

@@ -12,7 +12,7 @@ namespace {
 /// The result of one fault in one form in one case.
 struct Attempt {
   std::size_t row;
-  FaultyResult result = {};
+  FaultyResult result;       // without data before it is tried
   std::string without = {};  // why the form cannot have it; empty if it can
 };
 
@@ -53,6 +53,7 @@ class FaultVerification {
   using Choice = std::pair<std::string, std::string>;  // variant and options
 
   struct Row {
+    const Fault* fault;
     FaultyResult result;
     Index index = -1;      // of its case; -1: none could have the fault
     bool departs = false;  // whether any step is off in any case
@@ -61,16 +62,13 @@ class FaultVerification {
   };
 
   void require_f64_on_processor() const {
-    const bool is_f64 =
-        std::ranges::all_of(plan_.precisions, [](Precision p) { return p == Precision::f64; });
-    const bool is_cpu =
-        std::ranges::all_of(plan_.backends, [](const Backend* backend) { return backend == &cpu_backend(); });
-    if (!is_f64) {
+    if (std::ranges::any_of(plan_.precisions, [](Precision p) { return p != Precision::f64; })) {
       throw Unsupported(
           "a fault is traced step by step in f64: in f32 the rounding of a right step is as large as the "
           "effect of some faults");
     }
-    if (!is_cpu) throw Unsupported("equations with a fault are computed on the cpu only");
+    if (std::ranges::any_of(plan_.backends, [](const Backend* each) { return each != &cpu_backend(); }))
+      throw Unsupported("equations with a fault are computed on the cpu only");
   }
 
   void add_rows(const OptionChoice& choice) {
@@ -80,21 +78,21 @@ class FaultVerification {
     for (const Form form : plan_.forms) {
       for (const Fault* fault : faults_) {
         rows_of_[key].push_back(rows_.size());
-        row_faults_.push_back(fault);
         rows_.push_back(
-            {{.fault = fault->id, .variant = choice.variant->id, .options = options, .form = form}});
+            {fault, {.fault = fault->id, .variant = choice.variant->id, .options = options, .form = form}});
       }
     }
   }
 
   /// The rows that this case may still say something about: those of `form` that no earlier case has settled.
-  std::vector<std::size_t> open_rows(const Choice& choice, Form form, Index index) {
+  std::vector<Attempt> open_rows(const Choice& choice, Form form, Index index) {
     const std::scoped_lock lock(mutex_);
-    std::vector<std::size_t> open;
+    std::vector<Attempt> open;
     for (const std::size_t row : rows_of_.at(choice)) {
-      const bool is_settled =
-          rows_[row].index >= 0 && rows_[row].index < index && rows_[row].result.noticed();
-      if (rows_[row].result.form == form && !is_settled) open.push_back(row);
+      const FaultyResult& known = rows_[row].result;
+      const bool is_settled = rows_[row].index >= 0 && rows_[row].index < index && known.noticed();
+      if (known.form == form && !is_settled)
+        open.push_back({row, {known.fault, known.variant, known.options, form}});
     }
     return open;
   }
@@ -104,16 +102,14 @@ class FaultVerification {
     std::vector<Attempt> attempts;
     std::optional<ReferenceRun> reference;
     for (const Form form : plan_.forms) {
-      const std::vector<std::size_t> rows = open_rows(choice, form, index);
-      if (rows.empty()) continue;
+      std::vector<Attempt> mine = open_rows(choice, form, index);
+      if (mine.empty()) continue;
       std::optional<std::string> missing = verified.variant->rule->missing(form, verified.given);
       if (!missing && verified.random.tokens == 0) missing = "there is no token, so no step can be wrong";
-      if (missing) {
-        for (const std::size_t row : rows) attempts.push_back({.row = row, .without = *missing});
-        continue;
-      }
-      if (!reference) reference.emplace(reference_run(verified, Precision::f64, stop_));
-      attempt_form(verified, *reference, form, rows, attempts);
+      for (Attempt& each : mine) each.without = missing.value_or("");
+      if (!missing && !reference) reference.emplace(reference_run(verified, Precision::f64, stop_));
+      if (!missing) attempt_form(verified, *reference, form, mine);
+      std::ranges::move(mine, std::back_inserter(attempts));
     }
     return attempts;
   }
@@ -121,46 +117,34 @@ class FaultVerification {
   /// Every fault in one form of one case: in chunks of the first size that shows it, or of the one where it
   /// is furthest off.
   void attempt_form(const VerifyCase& verified, ReferenceRun& reference, Form form,
-                    const std::vector<std::size_t>& rows, std::vector<Attempt>& attempts) {
-    const std::size_t first = attempts.size();
-    for (const std::size_t row : rows) {
-      attempts.push_back({.row = row,
-                          .result = {.fault = row_faults_[row]->id,
-                                     .variant = verified.variant->id,
-                                     .options = describe_options(verified.given),
-                                     .form = form}});
-    }
-    const std::span<Attempt> mine = std::span(attempts).subspan(first);
+                    std::vector<Attempt>& attempts) {
     try {
-      bool is_first_size = true;
       // Other forms have no chunks to differ in.
-      for (const Index size : has_chunks(form) ? verified.chunk_sizes : std::vector<Index>{1}) {
-        attempt_size(verified, reference, form, size, is_first_size, mine);
-        is_first_size = false;
-      }
+      for (const Index size : has_chunks(form) ? verified.chunk_sizes : std::vector<Index>{1})
+        attempt_size(verified, reference, form, size, attempts);
     } catch (const Unsupported& reason) {  // no room for so many tokens
-      for (Attempt& each : mine) {
+      for (Attempt& each : attempts) {
         if (!each.result.noticed()) each.without = reason.what();
       }
     }
   }
 
   void attempt_size(const VerifyCase& verified, ReferenceRun& reference, Form form, Index size,
-                    bool is_first_size, std::span<Attempt> attempts) {
+                    std::vector<Attempt>& attempts) {
     const Rule& rule = *verified.variant->rule;
     const Sequence& sequence = reference.sequence();
     require_footprint(rule.footprint(sequence, form, Precision::f64, size), sequence, form, size, true);
     const auto trace = rule.trace(sequence, form, Precision::f64, size);
     for (Attempt& each : attempts) {
       stop_if_asked(stop_);
-      if (!is_first_size && (each.result.noticed() || !each.without.empty())) continue;
-      attempt_fault(verified, reference, *trace, size, is_first_size, each);
+      if (!each.result.noticed() && each.without.empty())
+        attempt_fault(verified, reference, *trace, size, each);
     }
   }
 
   void attempt_fault(const VerifyCase& verified, ReferenceRun& reference, Trace& trace, Index chunk_size,
-                     bool is_first_size, Attempt& attempt) {
-    const Fault& fault = *row_faults_[attempt.row];
+                     Attempt& attempt) {
+    const Fault& fault = *rows_[attempt.row].fault;
     const auto judge = [&](const Output& output) {
       const Tolerance allowed = tolerance(*verified.variant, reference.sequence().settings, Precision::f64);
       return reference.judge(output, trace.form, chunk_size, allowed, stop_);
@@ -179,7 +163,7 @@ class FaultVerification {
     result.reproduction = fmt::format(
         "{} --fault {}", reproduction(verified, cpu_backend().name(), trace.form, Precision::f64, chunk_size),
         fault.id);
-    if (is_first_size || is_worse(result, attempt.result)) attempt.result = std::move(result);
+    if (attempt.result.data.empty() || is_worse(result, attempt.result)) attempt.result = std::move(result);
   }
 
   static bool is_worse(const FaultyResult& a, const FaultyResult& b) {
@@ -212,8 +196,7 @@ class FaultVerification {
     FaultReport report;
     report.cases = now_.done;
     report.planned = now_.total;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      Row& row = rows_[i];
+    for (Row& row : rows_) {
       const FaultyResult& result = row.result;
       const bool departs = result.noticed() ? result.departure.has_value() : row.departs;
       const auto without = [&](const std::string& reason) {
@@ -221,8 +204,8 @@ class FaultVerification {
       };
       if (row.index < 0) {
         if (row.without_index >= 0) without(row.without);
-      } else if (!departs && !row_faults_[i]->silent.empty()) {
-        without(fmt::format("it changes no number: {}", row_faults_[i]->silent));
+      } else if (!departs && !row.fault->silent.empty()) {
+        without(fmt::format("it changes no number: {}", row.fault->silent));
       } else {
         report.results.push_back(std::move(row.result));
       }
@@ -234,7 +217,6 @@ class FaultVerification {
   PlannedCases cases_;
   std::stop_token stop_;
   std::vector<const Fault*> faults_;
-  std::vector<const Fault*> row_faults_;  // of every row
   std::vector<Row> rows_;
   std::map<Choice, std::vector<std::size_t>> rows_of_;
   FaultProgress now_;

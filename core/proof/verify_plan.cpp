@@ -54,14 +54,13 @@ Index random_chunk_size(Draws& draws, Index tokens) {
 /// A value that a user may give: within the range, and not so large that everything else becomes negligible.
 double random_value(const Parameter& parameter, double usual, Draws& draws) {
   constexpr double endless = -1e300;
-  if (parameter.minimum < endless) {  // a factor
+  if (parameter.minimum < endless)  // a factor
     return (draws.coin() ? usual : -usual) * std::exp2(4 * draws.uniform() - 3);
-  }
   const double width = parameter.maximum - parameter.minimum;
-  constexpr Index most_counted = 40;
+  constexpr double most_counted = 40;
   if (parameter.whole) {
-    return parameter.minimum +
-           static_cast<double>(draws.below(static_cast<Index>(std::min<double>(width + 1, most_counted))));
+    const auto count = static_cast<Index>(std::min(width + 1, most_counted));
+    return parameter.minimum + static_cast<double>(draws.below(count));
   }
   return parameter.minimum + std::min(width, 4.0) * draws.uniform();
 }
@@ -79,10 +78,6 @@ std::string quoted(const std::string& word) {
 }
 
 constexpr Index long_chunk = 64;  // tokens
-
-bool has_optional_inputs(const Variant& variant) {
-  return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.absent.has_value(); });
-}
 
 /// The chunk sizes of a plan for so many tokens, each once.
 std::vector<Index> chunk_sizes(const VerifyPlan& plan, Index tokens) {
@@ -124,16 +119,12 @@ bool forgets(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, keeps) || std::ranges::any_of(variant.parameters, keeps);
 }
 
-/// Whether anything but the processor runs it.
-bool has_device(const VerifyPlan& plan) {
-  return std::ranges::any_of(plan.backends, [](const Backend* each) { return each != &cpu_backend(); });
-}
-
 /// Every combination that a plan asks for of one variant with one choice of options.
 void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
                            std::vector<VerifyCase>& cases) {
   const Variant& variant = *choice.variant;
-  const bool has_states = has_optional_inputs(variant);
+  const bool has_states =
+      std::ranges::any_of(variant.inputs, [](const Input& input) { return input.absent.has_value(); });
   const std::vector<Settings> all_given = with_batches(plan, choice);
   const auto add = [&](RandomCase random, const std::vector<Index>& chunks) {
     const std::size_t skipped = random.tokens > VerifyPlan::longest_with_all ? all_given.size() - 1 : 0;
@@ -186,7 +177,8 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
     }
   }
   random.keeps = false;
-  if (plan.lengths.empty() || !has_device(plan)) return;
+  const auto is_processor = [](const Backend* each) { return each == &cpu_backend(); };
+  if (plan.lengths.empty() || std::ranges::all_of(plan.backends, is_processor)) return;
   random.tokens = std::ranges::max(plan.lengths);
   for (const VerifyPlan::Size& size : plan.wide_sizes) {
     with_size(size);
