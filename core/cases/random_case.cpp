@@ -35,27 +35,12 @@ class Numbers : public RandomNumbers {
   }
 
   double within(Range range) {
-    switch (range) {
-      case Range::finite:
-      case Range::finite_or_minus_inf:
-      case Range::positive_definite:
-      case Range::gram:
-        return normal();
-      case Range::decay:
-        return 1 - forgotten();
-      case Range::log_decay:
-        return std::log1p(-forgotten());
-      case Range::positive_unit:
-        return 1 - 0.1 * uniform();
-      case Range::non_positive:
-        return -uniform();
-      case Range::unit:
-      case Range::up_to_two:
-      case Range::strength:
-      case Range::non_negative:
-        return uniform();
-    }
-    return 0;
+    using enum Range;
+    if (is_among(range, {finite, finite_or_minus_inf, positive_definite, gram})) return normal();
+    if (range == decay) return 1 - forgotten();
+    if (range == log_decay) return std::log1p(-forgotten());
+    if (range == positive_unit) return 1 - 0.1 * uniform();
+    return range == non_positive ? -uniform() : uniform();
   }
 };
 
@@ -70,9 +55,9 @@ std::vector<Index> shape_of(const Input& input, const Settings& settings, const 
                                               {"n_batches", (random.tokens + batch - 1) / batch}};
   std::vector<Index> shape;
   for (const std::string& axis : input.shape) {
-    const auto known = sizes.find(axis);
+    const Index* const known = value_at(sizes, axis);
     const Index other = axis == "h" && is_weights(input) ? random.hidden : other_size;
-    shape.push_back(known == sizes.end() ? other : known->second);
+    shape.push_back(known ? *known : other);
   }
   return shape;
 }

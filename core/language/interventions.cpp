@@ -38,22 +38,21 @@ void scale_rows(Array& array, Factor factor) {
 }
 
 Array& array_of(HeadInputs& inputs, const char* name) {
-  const auto found = inputs.arrays.find(name);
-  if (found == inputs.arrays.end()) refuse("{} has no {}", find_variant(inputs.rule).label, name);
-  return found->second;
+  Array* const found = value_at(inputs.arrays, name);
+  if (!found) refuse("{} has no {}", find_variant(inputs.rule).label, name);
+  return *found;
 }
 
-/// A rule that erases, and the one that only adds, with the same decay and strength.
-struct Adder {
-  const char* erases;
-  const char* adds;
-};
-constexpr Adder adders[] = {{"deltanet", "linear"}, {"gated_deltanet", "scalar_decay"}, {"kda", "gla"}};
+/// The rules that replace others.
+using RuleTable = std::map<std::string_view, const char*>;
+
+/// For a rule that erases the one that only adds, with the same decay and strength.
+const RuleTable adders = {{"deltanet", "linear"}, {"gated_deltanet", "scalar_decay"}, {"kda", "gla"}};
 
 void only_add(HeadInputs& inputs, const ChangedHead&) {
-  const Adder* const found = row_called(adders, inputs.rule, &Adder::erases);
-  if (!found) refuse("{} erases nothing: it only adds already", find_variant(inputs.rule).label);
-  inputs.rule = with_strength(found->adds)->id;
+  const auto* const adder = value_at(adders, inputs.rule);
+  if (!adder) refuse("{} erases nothing: it only adds already", find_variant(inputs.rule).label);
+  inputs.rule = with_strength(*adder)->id;
 }
 
 void scale_strength(HeadInputs& inputs, const ChangedHead& head) {
@@ -61,21 +60,17 @@ void scale_strength(HeadInputs& inputs, const ChangedHead& head) {
   scale_rows(array_of(inputs, "beta"), [&](Index) { return factor; });
 }
 
-/// A rule without decay, or with a fixed one, and the same rule with a decay for every token.
-struct Gated {
-  const char* plain;
-  const char* gated;
-};
-constexpr Gated gated[] = {
+/// For a rule without decay, or with a fixed one, the same rule with a decay for every token.
+const RuleTable gated = {
     {"deltanet", "gated_deltanet"}, {"linear", "scalar_decay"}, {"retnet", "scalar_decay"}};
 
 /// Puts the same rule with a decay for every token in the place of a rule without; whether there is one.
 bool take_decays(HeadInputs& inputs) {
   const std::string plain = without_strength(inputs.rule);
-  const Gated* const row = row_called(gated, plain, &Gated::plain);
-  if (!row) return false;
-  const Variant* const with_beta = plain == inputs.rule ? nullptr : with_strength(row->gated);
-  inputs.rule = with_beta ? with_beta->id : row->gated;
+  const auto* const other = value_at(gated, plain);
+  if (!other) return false;
+  const Variant* const with_beta = plain == inputs.rule ? nullptr : with_strength(*other);
+  inputs.rule = with_beta ? with_beta->id : *other;
   return true;
 }
 
@@ -119,8 +114,8 @@ void clear_memory(HeadInputs& inputs, const ChangedHead& head) {
     const double* const kept = value_at(inputs.settings.parameters, "gamma");
     set_decays(inputs, kept ? *kept : 1);
   }
-  if (const auto g = inputs.arrays.find("g"); g != inputs.arrays.end()) {
-    inputs.arrays["alpha"] = mapped<double>(g->second, [](double log) { return std::exp(log); });
+  if (const Array* const g = value_at(inputs.arrays, "g")) {
+    inputs.arrays["alpha"] = mapped<double>(*g, [](double log) { return std::exp(log); });
     inputs.arrays.erase("g");
   }
   scale_rows(array_of(inputs, "alpha"), [&](Index t) { return t == token ? 0.0 : 1.0; });
@@ -184,7 +179,7 @@ Intervention parse_intervention(std::string_view text) {
   return found;
 }
 
-bool erases(std::string_view rule) { return is_among(rule, adders, &Adder::erases); }
+bool erases(std::string_view rule) { return adders.contains(rule); }
 
 std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head) {
   std::vector<std::string> fitting;
@@ -195,8 +190,7 @@ std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head) {
     try {
       palimpsest::bind(variant, std::make_shared<const Arrays>(std::move(changed.arrays)), changed.settings);
       fitting.push_back(variant.id);
-    } catch (const InputError&) {
-      // It lacks something, or takes it in another shape.
+    } catch (const InputError&) {  // it lacks something, or takes it in another shape
     }
   }
   return fitting;

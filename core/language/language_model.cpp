@@ -139,10 +139,6 @@ struct LayerInput {
 
   const Matrix<Scalar>& operator[](const std::string& name) const { return *find(name); }
 
-  bool has_projection(const std::string& name) const {
-    return find(name + ".weight") || find(name + ".0.weight");
-  }
-
   /// A projection, or two of them one after the other, of low rank.
   Matrix<Scalar> through(const std::string& name) const {
     if (!find(name + ".0.weight")) return biased(projected(x, (*this)[name + ".weight"], kept), name);
@@ -164,13 +160,6 @@ struct LayerInput {
     return y;
   }
 };
-
-/// The part of a head of `heads`.
-template <class Scalar>
-Matrix<Scalar> part_of(const Matrix<Scalar>& all, Index head, Index heads) {
-  const Index width = all.cols() / heads;
-  return all.middleCols(head * width, width);
-}
 
 template <class Scalar>
 Array as_array(const Matrix<Scalar>& rows, bool is_vector) {
@@ -225,30 +214,17 @@ struct Names {
   const char* layer_norm;
   const char* layer;
   const char* mlp_norm;
-  std::vector<const char*> inner;  // the gate of the MLP and what it multiplies, or both in one
   const char* down;
+  const char* gate;          // of the MLP
+  const char* up = nullptr;  // what it multiplies; null: both are in one
 };
 
 /// As assets/models/README.md says, and as flash-linear-attention saves its models.
 const Names all_names[] = {
-    {"emb.weight",
-     "norm.weight",
-     "head.weight",
-     "blocks.{}.",
-     "n1.weight",
-     "mix.",
-     "n2.weight",
-     {"up.weight"},
-     "down.weight"},
-    {"model.embeddings.weight",
-     "model.norm.weight",
-     "lm_head.weight",
-     "model.layers.{}.",
-     "attn_norm.weight",
-     "attn.",
-     "mlp_norm.weight",
-     {"mlp.gate_proj.weight", "mlp.up_proj.weight"},
-     "mlp.down_proj.weight"},
+    {"emb.weight", "norm.weight", "head.weight", "blocks.{}.", "n1.weight", "mix.", "n2.weight",
+     "down.weight", "up.weight"},
+    {"model.embeddings.weight", "model.norm.weight", "lm_head.weight", "model.layers.{}.", "attn_norm.weight",
+     "attn.", "mlp_norm.weight", "mlp.down_proj.weight", "mlp.gate_proj.weight", "mlp.up_proj.weight"},
 };
 
 /// A tensor as a matrix: a vector [1, N], a convolution [C, 1, tokens] as [C, tokens].
@@ -325,12 +301,12 @@ struct ReadBlock {
     weights["n1"] = file.at<Scalar>(prefix + names.layer_norm, 1, width);
     weights["n2"] = file.at<Scalar>(prefix + names.mlp_norm, 1, width);
     const Matrix<Scalar>& down = weights["down"] = file.at<Scalar>(prefix + names.down, width, 0);
-    Matrix<Scalar> up(2 * down.cols(), width);
-    const Index rows = up.rows() / std::ssize(names.inner);
-    for (std::size_t i = 0; i < names.inner.size(); ++i)
-      up.middleRows(static_cast<Index>(i) * rows, rows) =
-          file.at<Scalar>(prefix + names.inner[i], rows, width);
-    weights["up"] = std::move(up);
+    Matrix<Scalar>& up = weights["up"];
+    up = file.at<Scalar>(prefix + names.gate, (names.up ? 1 : 2) * down.cols(), width);
+    if (names.up) {
+      up.conservativeResize(2 * down.cols(), Eigen::NoChange);
+      up.bottomRows(down.cols()) = file.at<Scalar>(prefix + names.up, down.cols(), width);
+    }
     read_layer(width);
   }
 
@@ -512,7 +488,10 @@ Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x
   Matrix<Scalar> o(x.rows(), v.cols());
   const Matrix<Scalar>& norm = input[kind.norm];
   parallel_for(heads_, processor_threads(), [&](Index head) {
-    const auto own = [&](const Matrix<Scalar>& all) { return part_of(all, head, heads_); };
+    const auto own = [&](const Matrix<Scalar>& all) -> Matrix<Scalar> {
+      const Index width = all.cols() / heads_;
+      return all.middleCols(head * width, width);
+    };
     const auto key = [&](const Matrix<Scalar>& all) {
       if (kind.is_rotated) return rotated(own(all));
       return kind.has_unit_keys ? unit_rows(own(all)) : own(all);
@@ -528,7 +507,7 @@ Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x
     const Matrix<Scalar> answers = run(index, head, inputs).template cast<Scalar>();
     o.middleCols(head * norm.cols(), norm.cols()) = rms_norm(answers, norm, norm_epsilon_);
   });
-  if (input.has_projection("g_proj")) {
+  if (input.find("g_proj.weight") || input.find("g_proj.0.weight")) {
     const Matrix<Scalar> gate = input.through("g_proj");
     o = o.cwiseProduct(kind.has_sigmoid_gate ? sigmoid(gate) : silu(gate)).eval();
   }

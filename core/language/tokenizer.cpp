@@ -89,12 +89,6 @@ class Words {
   std::size_t at_ = 0;
 };
 
-/// Where a text first differs from UTF-8.
-std::size_t first_bad_byte(std::string_view text) {
-  const std::string valid = valid_utf8(text);
-  return static_cast<std::size_t>(std::ranges::mismatch(text, valid).in1 - text.begin());
-}
-
 }  // namespace
 
 Tokenizer::Tokenizer(const std::filesystem::path& path) try {
@@ -152,23 +146,25 @@ Tokenizer::Tokenizer(const std::filesystem::path& path) try {
       first = merge[0].get<std::string>();
       second = merge[1].get<std::string>();
     }
-    const auto one = written.find(first), other = written.find(second), both = written.find(first + second);
-    require(one != written.end() && other != written.end() && both != written.end(),
-            fmt::format("merge {} is not of pieces", rank));
-    joins_.try_emplace({one->second, other->second}, Join{rank, both->second});
+    const Index* const one = value_at(written, first);
+    const Index* const other = value_at(written, second);
+    const Index* const both = value_at(written, first + second);
+    require(one && other && both, fmt::format("merge {} is not of pieces", rank));
+    joins_.try_emplace({*one, *other}, Join{rank, *both});
   }
 } catch (const Json::exception&) {
   refuse_file(path, "is no tokenizer that can be read: what it holds is of another type than expected");
 }
 
 Index Tokenizer::find(std::string_view bytes) const {
-  const auto found = numbers_.find(bytes);
-  return found == numbers_.end() ? -1 : found->second;
+  const Index* const number = value_at(numbers_, bytes);
+  return number ? *number : -1;
 }
 
 std::vector<Index> Tokenizer::encode(std::string_view text) const {
-  if (const std::size_t bad = first_bad_byte(text); bad < text.size())
-    refuse("the text is no UTF-8: byte {}", bad);
+  const std::string valid = valid_utf8(text);
+  if (const auto bad = std::ranges::mismatch(text, valid).in1; bad != text.end())
+    refuse("the text is no UTF-8: byte {}", bad - text.begin());
   std::vector<Index> ids;
   while (!text.empty()) {
     std::size_t end = text.size();  // of what stands before the next whole piece
@@ -189,7 +185,7 @@ std::vector<Index> Tokenizer::encode(std::string_view text) const {
 
 void Tokenizer::encode_word(std::string_view word, std::vector<Index>& ids) const {
   std::vector<Index> parts;
-  for (const char byte : word) parts.push_back(find(std::string_view(&byte, 1)));
+  for (const char& byte : word) parts.push_back(find({&byte, 1}));
   while (parts.size() > 1) {
     const Join* best = nullptr;
     std::size_t place = 0;

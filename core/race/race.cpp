@@ -27,9 +27,8 @@ void for_every_shape(const RacePlan& plan, Visit visit) {
   for (const Index tokens : plan.lengths) {
     for (const Index batches : plan.batches) {
       for (const Index heads : plan.heads) {
-        for (const RacePlan::Size& size : plan.sizes)
-          visit(
-              RaceEntry{.tokens = tokens, .batches = batches, .heads = heads, .dk = size.dk, .dv = size.dv});
+        for (const auto& [dk, dv] : plan.sizes)
+          visit(RaceEntry{.tokens = tokens, .batches = batches, .heads = heads, .dk = dk, .dv = dv});
       }
     }
   }
@@ -157,15 +156,10 @@ class Race {
   RaceReport& report() { return report_; }
 
  private:
-  const Backend& backend_of(const RaceEntry& entry) const {
-    return **std::ranges::find(plan_.backends, entry.device,
-                               [](const Backend* backend) { return backend->name(); });
-  }
-
   void fill(RacePoint& point) {
     const RaceEntry& entry = point.entry;
     const Variant& variant = find_variant(entry.variant, table_);
-    const Backend& backend = backend_of(entry);
+    const Backend& backend = **std::ranges::find(plan_.backends, entry.device, &Backend::name);
     const Settings settings = random_settings(variant, {}, plan_.seed);
     if (const auto reason = backend.missing(variant, settings, entry.form, entry.precision))
       throw Unsupported(*reason);
@@ -207,7 +201,7 @@ class Race {
     point.repeats = count();
     const auto spread = [&](double RunTimes::*part) {
       std::vector<double> values;
-      for (const RunTimes& each : times) values.push_back(each.*part);
+      std::ranges::transform(times, std::back_inserter(values), part);
       return quartiles(std::move(values));
     };
     point.compute = quartiles(std::move(compute));
@@ -246,8 +240,8 @@ class Race {
 /// The number of sequential steps over `tokens`: one per token; one per chunk; for two passes one per chunk's
 /// state and one for all outputs; one in the parallel form.
 Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
-  const Index chunks = (tokens + chunk_size - 1) / chunk_size;
   if (form == Form::recurrent) return tokens;
+  const Index chunks = (tokens + chunk_size - 1) / chunk_size;
   if (form == Form::chunkwise) return chunks;
   if (form == Form::two_pass) return chunks + 1;
   return tokens > 0 ? 1 : 0;
@@ -349,10 +343,9 @@ const RacePoint* RaceReport::find(const RaceEntry& entry) const {
 }
 
 const Roof* RaceReport::roof_of(const RaceEntry& entry) const {
-  const auto found = std::ranges::find_if(roofs, [&](const RaceRoof& each) {
-    return each.device == entry.device && each.precision == entry.precision;
-  });
-  return found == roofs.end() ? nullptr : &found->roof;
+  for (const RaceRoof& each : roofs)
+    if (each.device == entry.device && each.precision == entry.precision) return &each.roof;
+  return nullptr;
 }
 
 double roof_fraction(const RacePoint& point, const RaceReport& report) {
