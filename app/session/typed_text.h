@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/session/memory_questions.h"
-#include "core/language/experiment.h"
+#include "core/language/reading.h"
 
 namespace palimpsest {
 

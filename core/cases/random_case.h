@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "core/contract/output.h"
 #include "core/contract/variant.h"
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cctype>
-
 #include "core/base/table.h"
 #include "core/formula/functions.h"
 

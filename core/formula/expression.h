@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 
@@ -16,8 +15,7 @@ struct Symbol {
   std::string latex;  // "\\bar S_t"
   Role role = Role::plain;
   std::string words;  // what it is, "decay since the write"
-  bool turns =
-      true;  // of a state: it stands key x value and may be shown value x key (core/steps/recognised.h)
+  bool turns = true;  // of a state: key x value, it may be shown value x key (core/steps/recognised.h)
 };
 
 using Symbols = std::map<std::string, Symbol, std::less<>>;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
-#include "core/base/text.h"
 #include "core/insight/learning.h"
 #include "core/rules/stored_pairs.h"
 

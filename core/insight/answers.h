@@ -1,7 +1,5 @@
 #pragma once
 
-#include <compare>
-
 #include "core/base/text.h"
 #include "core/insight/memory_change.h"
 

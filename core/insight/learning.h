@@ -1,8 +1,5 @@
 #pragma once
 
-#include <complex>
-#include <limits>
-
 #include "core/engines/mesanet.h"
 #include "core/rules/inner_problem.h"
 

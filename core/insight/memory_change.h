@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cmath>
-#include <limits>
-
 #include "core/rules/rule.h"
 
 namespace palimpsest {

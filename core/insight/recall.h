@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cmath>
-
-#include <cstdint>
-
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {

@@ -1,4 +1,4 @@
-#include "core/language/experiment.h"
+#include "core/language/reading.h"
 
 #include "core/base/refuse.h"
 #include "core/base/text.h"

@@ -1,7 +1,5 @@
 #include "core/language/interventions.h"
 
-#include <cmath>
-
 #include "core/base/parse.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 

@@ -1,6 +1,5 @@
 #include "core/language/reading.h"
 
-#include <cmath>
 #include <numeric>
 
 #include "core/base/parallel_for.h"

@@ -3,8 +3,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include <array>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 

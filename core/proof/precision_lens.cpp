@@ -1,6 +1,5 @@
 #include "core/proof/precision_lens.h"
 
-#include <cmath>
 #include <ranges>
 #include <set>
 

@@ -52,12 +52,10 @@ const char* in_words(LostNumber::As as);
 /// The result.
 struct Seen {
   Lens lens;
-  std::vector<double> errors =
-      {};                   // [T] max|o_t - o'_t| / max|o'|, o' the f64 recurrence on arrays as they are
-  Disagreement worst = {};  // the same over all tokens and states
-  std::vector<LostNumber> lost =
-      {};                    // the first of every tensor and kind, in the order in which they are lost
-  std::string message = {};  // why the equations could not be carried out; mostly empty
+  std::vector<double> errors = {};  // [T] max|o_t - o'_t| / max|o'|, o' the f64 recurrence on arrays as given
+  Disagreement worst = {};          // the same over all tokens and states
+  std::vector<LostNumber> lost = {};  // the first of every tensor and kind, in the order of the losses
+  std::string message = {};           // why the equations could not be carried out; mostly empty
 };
 
 /// One head of `arrays` through `lens`. Throws Unsupported where the form does not exist, InputError where

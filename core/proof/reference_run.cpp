@@ -1,6 +1,5 @@
 #include "core/proof/reference_run.h"
 
-#include <cmath>
 #include <set>
 
 #include "core/base/random_numbers.h"

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <limits>
-
 #include "core/base/parallel_for.h"
 
 namespace palimpsest {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <iterator>
 
 #include "core/cases/random_case.h"

@@ -1,7 +1,5 @@
 #include "core/race/race.h"
 
-#include <cmath>
-
 #include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "core/rules/backend.h"
 #include "core/variants/variants.h"
 

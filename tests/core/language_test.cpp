@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/io/array_file.h"
-#include "core/language/experiment.h"
+#include "core/language/reading.h"
 #include "core/language/tokenizer.h"
 #include "tests/core/io/files.h"
 #include "tests/folders.h"

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/formula/functions.h"
 
 namespace palimpsest {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "core/formula/functions.h"
 #include "core/numbers/exponential.h"
 

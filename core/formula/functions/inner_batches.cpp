@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/formula/functions.h"
 #include "core/numbers/matrix_functions.h"
 

@@ -4,8 +4,6 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
-#include <cmath>
-
 #include "core/formula/functions.h"
 #include "core/numbers/matrix_functions.h"
 

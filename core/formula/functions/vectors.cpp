@@ -2,8 +2,6 @@
 // maps (spec 3.3), the constant 1 beside the values and the division by its sum, layer norm and its gradient
 // in pieces (spec 3.10).
 
-#include <cmath>
-
 #include "core/formula/functions.h"
 
 namespace palimpsest {
@@ -39,7 +37,6 @@ struct VectorCell {
     return is_row ? of.at(argument, token(), i) : of.at(argument, i, 0);
   }
   Term at(std::size_t argument, Subscript i) const { return at(cell, argument, i); }
-  Term number_of(std::size_t argument) const { return cell.at(argument, token(), 0); }
 
   Column read(std::size_t argument) const {
     if (!is_row) return cell.read(argument, 0, 0, size(), 1).col(0);
@@ -53,8 +50,7 @@ struct VectorCell {
 
 /// One row of the table for columns, one for rows.
 struct VectorFunction {
-  std::string of_column;
-  std::string of_rows;
+  std::string name;  // of rows: behind "row_"
   std::string column_signature;
   std::string rows_signature;
   Pattern pattern;
@@ -65,7 +61,7 @@ struct VectorFunction {
 
 Function offered(const VectorFunction& one, bool rows) {
   Function row =
-      function(rows ? one.of_rows : one.of_column, rows ? one.rows_signature : one.column_signature,
+      function(rows ? "row_" + one.name : one.name, rows ? one.rows_signature : one.column_signature,
                one.pattern, {}, [explain = one.explain, rows](CallCell& cell) {
                  return explain({cell, rows});
                });
@@ -167,10 +163,9 @@ Term explain_taylor2(const VectorCell& cell) {
 VectorFunction feature_map(const std::string& name, Column (*evaluate)(const Column&),
                            std::function<Term(const VectorCell&)> explain,
                            std::function<Index(Index)> count = {}) {
-  return {"features/" + name,         "row_features/" + name,
-          "[K, 1] -> [K, 1]",         "[L, K] -> [L, K]",
-          {R"(\phi\left(#1\right))"}, [evaluate](const VectorNumbers& x) { return evaluate(x.vector(0)); },
-          std::move(explain),         std::move(count)};
+  const auto of_vector = [evaluate](const VectorNumbers& x) { return evaluate(x.vector(0)); };
+  return {"features/" + name, "[K, 1] -> [K, 1]", "[L, K] -> [L, K]", {R"(\phi\left(#1\right))"},
+          of_vector,          std::move(explain), std::move(count)};
 }
 
 /// The random features of FAVOR+: [m] of one vector [K, 1].
@@ -230,7 +225,7 @@ Term explain_gradient(const VectorCell& x) {
   const Column h = x.read(1);
   const Term along = symbol("mean(" + x.name(0) + " ⊙ " + x.name(1) + ")", mean(delta.cwiseProduct(h)));
   const Index i = x.position();
-  return (x.at(0, i) - mean_of(x) - x.at(1, i) * along) / x.number_of(2);
+  return (x.at(0, i) - mean_of(x) - x.at(1, i) * along) / x.cell.at(2, x.token(), 0);
 }
 
 std::vector<VectorFunction> table() {
@@ -251,11 +246,9 @@ std::vector<VectorFunction> table() {
       feature_map("squared", squared, explain_squared, pairs),
       feature_map("taylor1", taylor1, explain_taylor1, taylor1_count),
       feature_map("taylor2", taylor2, explain_taylor2, taylor2_count),
-      {"features/favor", "row_features/favor", "[K, 1], [M, K] -> [M, 1]", "[L, K], [M, K] -> [L, M]",
-       favor_pattern, [](const VectorNumbers& x) { return favor(x.vector(0), x.arguments[1]); },
-       explain_favor},
+      {"features/favor", "[K, 1], [M, K] -> [M, 1]", "[L, K], [M, K] -> [L, M]", favor_pattern,
+       [](const VectorNumbers& x) { return favor(x.vector(0), x.arguments[1]); }, explain_favor},
       {"deviation",
-       "row_deviation",
        "[D, 1], [1, 1] -> [1, 1]",
        "[L, D], [1, 1] -> [L, 1]",
        {R"(\mathrm{std}_{\epsilon}\left(#1\right))"},
@@ -263,11 +256,10 @@ std::vector<VectorFunction> table() {
          return Column::Constant(1, deviation(x.vector(0), x.number(1)));
        },
        explain_deviation},
-      {"standardise", "row_standardise", "[D, 1], [1, 1] -> [D, 1]", "[L, D], [1, 1] -> [L, D]",
-       applied("norm"), [](const VectorNumbers& x) { return standardise(x.vector(0), x.number(1)); },
-       explain_standardise},
-      {"layer_norm_gradient", "row_layer_norm_gradient", "[D, 1], [D, 1], [1, 1] -> [D, 1]",
-       "[L, D], [L, D], [L, 1] -> [L, D]", gradient_pattern,
+      {"standardise", "[D, 1], [1, 1] -> [D, 1]", "[L, D], [1, 1] -> [L, D]", applied("norm"),
+       [](const VectorNumbers& x) { return standardise(x.vector(0), x.number(1)); }, explain_standardise},
+      {"layer_norm_gradient", "[D, 1], [D, 1], [1, 1] -> [D, 1]", "[L, D], [L, D], [L, 1] -> [L, D]",
+       gradient_pattern,
        [](const VectorNumbers& x) { return layer_norm_gradient(x.vector(0), x.vector(1), x.number(2)); },
        explain_gradient},
   };

@@ -1,8 +1,6 @@
 // Functions of wrong formulas, which no form computes with: for injected faults, and for fragile forms, which
 // are right in exact arithmetic but fail numerically (spec 2.6): core/proof/faults.h.
 
-#include <cmath>
-
 #include "core/formula/functions.h"
 
 namespace palimpsest {
