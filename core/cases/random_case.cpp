@@ -19,7 +19,6 @@ bool has_axis(const Input& input, const char* axis) { return is_among(axis, inpu
 /// Whether it holds weights of hidden units.
 bool is_weights(const Input& input) { return has_axis(input, "h") && !has_axis(input, "n"); }
 
-/// The numbers of a random case.
 class Numbers : public RandomNumbers {
  public:
   using RandomNumbers::RandomNumbers;

@@ -75,9 +75,7 @@ class Explainer {
   /// One cell: its number (Value is double), or written out (Term), and then noted as read.
   template <class Value>
   Value cell(const Expression& expression, const Subscript& row, const Subscript& column);
-
   void read(const Expression& expression, Cells block);
-
   /// The whole value as a symbol, in brackets if it is compound.
   std::string name(const Expression& expression) const;
 

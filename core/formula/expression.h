@@ -37,7 +37,6 @@ class Expression {
   };
 
   Expression(Kind kind, std::string name, std::vector<Expression> arguments);
-
   Kind kind() const { return node_->kind; }
   /// The tensor, the function or the recorded result of a named subexpression.
   const std::string& name() const { return node_->name; }

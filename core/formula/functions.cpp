@@ -25,7 +25,6 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
   return result;
 }
 
-/// The shapes that a function takes and gives.
 class Signature {
  public:
   explicit Signature(const std::string& text) : text_(text) {
@@ -68,7 +67,6 @@ class Signature {
     Size columns;
   };
 
-  /// What the letters stand for.
   class Letters {
    public:
     /// Whether `size` can equal `actual`; if so, fixes a letter that was unknown.

@@ -23,7 +23,6 @@ struct Term {
 /// A row or column of a cell: a number, or the letter that a sum runs over (then `index` is one summand).
 struct Subscript {
   Subscript(Index new_index, char new_letter = 0) : index(new_index), letter(new_letter) {}
-
   std::string text() const { return letter ? std::string(1, letter) : std::to_string(index); }
 
   Index index;
@@ -89,19 +88,14 @@ class CallCell {
   Index row() const { return row_; }
   Index column() const { return column_; }
   Shape shape(std::size_t argument) const;
-
   /// One cell of an argument as a number; notes nothing as read.
   double value(std::size_t argument, Index row, Index column) const;
-
   /// One cell of an argument, written out; noted as read if no letter stands for its row or column.
   Term at(std::size_t argument, Subscript row, Subscript column) const;
-
   /// The cell of an argument at the same place.
   Term here(std::size_t argument) const { return at(argument, row_, column_); }
-
   /// A number that stands in the formula itself.
   Term number(double value) const { return palimpsest::number(value); }
-
   /// Notes a block of an argument as read.
   void reads(std::size_t argument, Index first_row, Index first_column, Index rows, Index columns) const;
 
@@ -111,10 +105,8 @@ class CallCell {
 
   /// The whole argument as a symbol: "K".
   std::string name(std::size_t argument) const;
-
   /// Another cell of the call's own value, as one symbol.
   Term own(Subscript row, Subscript column) const;
-
   /// Notes a block of the call's own value as read, if it is recorded.
   void reads_own(Index first_row, Index first_column, Index rows, Index columns) const;
 

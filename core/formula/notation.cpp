@@ -162,10 +162,8 @@ struct Part {
 class Writer {
  public:
   Writer(const Symbols& symbols, const LatexStyle& style) : symbols_(symbols), style_(style) {}
-
   /// The whole formula. Operators and brackets take the colour of the group that contains them.
   std::string whole(const std::string& latex) const { return coloured(latex, Role::plain, all_lit()); }
-
   std::string result(const std::string& name) const { return symbol(name, all_lit(), {}).latex; }
 
   std::string right_hand_side(const Expression& expression) const {

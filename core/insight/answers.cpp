@@ -197,7 +197,6 @@ constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the se
 
 constexpr double overshot = 1.25;  // of its own value: above this, more than was written
 
-/// The two largest amounts of a row.
 struct Largest {
   Index first = -1;
   Index second = -1;  // -1: there is but one word
@@ -238,7 +237,6 @@ std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& a
                      quoted(words, largest.second), hundredths(amounts(largest.second)));
 }
 
-/// What the memory returns for one key after the change, and what before.
 std::string changed_row(const AnswerTable& table, Index row) {
   const Vector<double> before = table.before.row(row).transpose();
   const Vector<double> after = table.after.row(row).transpose();

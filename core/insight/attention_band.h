@@ -18,7 +18,6 @@ struct BandPlace {
 
   Index token(Index row) const { return first_row + row * row_step; }
   Index cells() const { return (columns + tokens_per_cell - 1) / tokens_per_cell; }
-
   auto operator<=>(const BandPlace&) const = default;
 };
 

@@ -112,7 +112,6 @@ NamedStates RecurrentMemory::after_blocks(Index count) const {
   return recurrence_.states(*recurrence_.shared_record(block, stop_));
 }
 
-/// `found` after its decay in a block of the recurrence.
 NamedStates RecurrentMemory::faded(NamedStates found, Index block) const {
   const auto record = recurrence_.shared_record(block, stop_);
   for (auto& [name, value] : found) {
@@ -123,7 +122,6 @@ NamedStates RecurrentMemory::faded(NamedStates found, Index block) const {
   return found;
 }
 
-/// `change` over blocks that begin with `block`, or a part of it.
 MemoryChange RecurrentMemory::part_of(MemoryChange change, TokenPart part, Index block) const {
   if (part == TokenPart::decay) change.after = faded(change.before, block);
   if (part == TokenPart::write) change.before = faded(std::move(change.before), block);

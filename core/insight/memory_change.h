@@ -29,7 +29,6 @@ class RecurrentMemory {
   /// The memory after `tokens` tokens. For a rule that gathers a batch and then writes it (LaCT), it contains
   /// the batch after its last token. Costs a few tokens from the nearest checkpoint on.
   NamedStates after(Index tokens) const;
-
   /// What `token` does to it.
   MemoryChange around(Index token, TokenPart part = TokenPart::all) const;
 

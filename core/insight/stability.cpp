@@ -40,7 +40,6 @@ void append(Eigenvalues& all, const Matrix<double>& H, bool symmetric) {
 
 constexpr Index curvatures_at_a_time = 256;
 
-/// Learning rates of the steps of some tokens.
 struct Rates {
   std::string name = {};        // empty: the rule has none, or what is stored is not what they belong to
   Vector<double> of_step = {};  // [N]

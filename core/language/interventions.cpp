@@ -21,7 +21,6 @@ double number_in(std::string_view text, double least, double most) {
 
 Index tokens_of(const HeadInputs& inputs) { return inputs.arrays.find("q")->second.shape.front(); }
 
-/// Row t of an array times factor(t).
 template <class Factor>
 void scale_rows(Array& array, Factor factor) {
   const Index columns = array.rank() < 2 ? 1 : array.shape[1];
@@ -41,7 +40,6 @@ Array& array_of(HeadInputs& inputs, const char* name) {
   return *found;
 }
 
-/// The rules that replace others.
 using RuleTable = std::map<std::string_view, const char*>;
 
 /// For a rule that erases the one that only adds, with the same decay and strength.

@@ -61,7 +61,6 @@ Matrix<Scalar> rms_norm(const Matrix<Scalar>& x, const Matrix<Scalar>& w, double
   return (x.array().colwise() / size.array().sqrt()).matrix() * w.row(0).asDiagonal();
 }
 
-/// Rows divided by their norms.
 template <class Scalar>
 Matrix<Scalar> unit_rows(const Matrix<Scalar>& x) {
   const Vector<Scalar> size = x.rowwise().squaredNorm().array() + Scalar(unit_epsilon);
@@ -126,7 +125,6 @@ Matrix<Scalar> rotated(const Matrix<Scalar>& x) {
   return y;
 }
 
-/// The weights of one layer, and what comes in.
 template <class Scalar>
 struct LayerInput {
   const std::map<std::string, Matrix<Scalar>, std::less<>>& weights;
@@ -135,7 +133,6 @@ struct LayerInput {
 
   /// Null where the layer has none of this name.
   const Matrix<Scalar>* find(const std::string& name) const { return value_at(weights, layer_prefix + name); }
-
   const Matrix<Scalar>& operator[](const std::string& name) const { return *find(name); }
 
   /// A projection, or two of them one after the other, of low rank.
@@ -235,11 +232,9 @@ Matrix<Scalar> matrix_of(const Array& array) {
   return matrix;
 }
 
-/// Tensors of a file, each asked for by name and size.
 class Tensors {
  public:
   explicit Tensors(const std::filesystem::path& path) : path_(path), file_(read_array_file(path)) {}
-
   bool has(const std::string& name) const { return file_.arrays.contains(name); }
 
   /// A tensor of `rows` rows and `columns` columns; 0: any number.
@@ -273,7 +268,6 @@ const Names& names_of(const Tensors& tensors) {
   refuse_file(tensors.path(), "has no tensor {}, and no {}", all_names[0].embedding, all_names[1].embedding);
 }
 
-/// The kind of the layer whose tensors begin with `prefix`.
 const LayerKind& kind_of(const Tensors& tensors, const std::string& prefix) {
   for (const LayerKind& kind : layer_kinds()) {
     const auto has = [&](const std::string& name) { return tensors.has(prefix + name); };
@@ -400,7 +394,6 @@ double norm_epsilon_of(const std::filesystem::path& weights) {
   return epsilon->get<double>();
 }
 
-/// The result of a form with a fault.
 Output run_faulty(const std::string& id, const Variant& variant, const Sequence& sequence,
                   const HeadForm& how, const std::stop_token& stop) {
   const Fault& fault = find_fault(id);
@@ -412,7 +405,6 @@ Output run_faulty(const std::string& id, const Variant& variant, const Sequence&
   return EditedTrace(std::move(right), *std::move(faulty)).run(stop);
 }
 
-/// log sum exp of a row.
 template <class Scalar>
 double log_total(const Matrix<Scalar>& logits, Index row) {
   const Scalar most = logits.row(row).maxCoeff();

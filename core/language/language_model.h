@@ -60,11 +60,9 @@ class LanguageModel {
   /// (assets/models/README.md). Throws InputError naming the file and the tensor that is missing, of another
   /// shape or holds a number that is not finite.
   explicit LanguageModel(const std::filesystem::path& weights);
-
   Index layers() const { return static_cast<Index>(blocks_.size()); }
   Index heads() const { return heads_; }
   Index pieces() const { return embedding_.rows(); }
-
   /// The id of the variant that a layer was trained with.
   const std::string& rule(Index layer) const;
 

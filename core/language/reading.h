@@ -23,7 +23,6 @@ struct TextReading {
 
   /// The likeliest piece after the last token.
   const Continuation& answer() const { return next.back().front(); }
-
   /// The mean loss; 0 of one token.
   double loss() const;
 };

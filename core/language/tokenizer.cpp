@@ -34,7 +34,6 @@ std::map<char32_t, char> bytes_of_letters() {
   return bytes;
 }
 
-/// The code points of valid UTF-8.
 std::u32string code_points(std::string_view text) {
   std::u32string points;
   for (std::size_t i = 0; i < text.size();) {
@@ -49,7 +48,6 @@ std::u32string code_points(std::string_view text) {
   return points;
 }
 
-/// The words of a text, one after the other.
 class Words {
  public:
   explicit Words(std::string_view text)

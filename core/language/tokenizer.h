@@ -14,15 +14,11 @@ class Tokenizer {
   /// Reads a tokenizer.json of the library tokenizers. Throws InputError naming the file and what is not
   /// supported: another model than BPE, another way to split words.
   explicit Tokenizer(const std::filesystem::path& path);
-
   /// The pieces of a text in UTF-8, by number. Throws InputError naming the first byte that is no UTF-8.
   std::vector<Index> encode(std::string_view text) const;
-
   /// The bytes of a piece, " red": part of a letter, at times.
   const std::string& piece(Index id) const { return entry(pieces_, id); }
-
   Index size() const { return static_cast<Index>(pieces_.size()); }
-
   /// The piece with these bytes; -1: there is none.
   Index find(std::string_view bytes) const;
 

@@ -22,7 +22,6 @@ std::string phase_title(const Trace& trace, const Block& block) {
   return trace.phases.size() > 1 ? trace.phase(block).title : "";
 }
 
-/// Where the result of `operation` differs, if it does.
 std::optional<Departure> departure_of(const Trace& trace, Index index, const Operation& operation,
                                       const Matrix<double>& got, const Record& right, double tolerance) {
   const std::string& result = operation.equation.result;

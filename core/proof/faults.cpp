@@ -22,7 +22,6 @@ std::vector<Expression> arguments_of(const Expression& x) {
   return {x.arguments().begin(), x.arguments().end()};
 }
 
-/// Applies `edit` to calls of these functions.
 Replacement calls(std::vector<std::string> functions, Edit edit) {
   return [=](const Expression& x) -> Changed {
     const bool is_meant = is(x, Kind::function) && is_among(x.name(), functions);

@@ -21,22 +21,16 @@ class EquationEditor {
   /// Replaces pieces of the formulas of the operations with one of these purposes; none: of every operation.
   /// Replaced pieces are not visited again.
   void replace(std::initializer_list<Purpose> purposes, const Replacement& replacement);
-
   /// Calls `edit` for the carries of every phase.
   void carries(const std::function<void(std::vector<Carry>&)>& edit);
-
   /// Inserts an operation before the first that reads its result, in every phase that has one.
   void insert(const Operation& operation, const Symbol& symbol);
-
   /// Whether a tensor has this role.
   bool is(const Expression& x, Role role) const;
-
   /// The tensor `name` of the previous block, under a new name; 0 in the first block.
   Expression one_block_late(const std::string& name);
-
   /// Whether any operation has this purpose.
   bool has(Purpose purpose) const;
-
   /// The edited equations, lines included.
   Equations take();
 
@@ -57,12 +51,9 @@ class EditedTrace final : public ComputedTrace {
  public:
   /// `equations` have as many phases as `right`.
   EditedTrace(std::shared_ptr<const Trace> right, Equations equations);
-
   const Trace& right() const { return *right_; }
-
   /// The result of the whole form. Throws StepError, and Cancelled when asked to stop.
   Output run(std::stop_token stop = {}) const;
-
   Index block_count() const override { return right_->block_count(); }
   Block block(Index index) const override { return right_->block(index); }
   Index block_of(Index token, Index phase) const override { return right_->block_of(token, phase); }

@@ -110,7 +110,6 @@ std::vector<std::string> decays_in(const Variant& variant, const Arrays& arrays)
   return names;
 }
 
-/// The array with the logarithms of its decays changed.
 Array with_log_decays(const Array& decays, bool are_logs,
                       const std::function<double(Index, double)>& change) {
   Index i = 0;

@@ -33,7 +33,6 @@ std::set<std::string> factors(const Variant& variant) {
   return names;
 }
 
-/// Settings whose parameters are as f32 holds them.
 Settings rounded_to_f32(Settings settings) {
   for (auto& [name, value] : settings.parameters) value = static_cast<double>(static_cast<float>(value));
   return settings;
@@ -43,7 +42,6 @@ Sequence bind_one(const Variant& variant, std::shared_ptr<const Arrays> arrays, 
   return std::move(palimpsest::bind(variant, std::move(arrays), settings).heads.front());
 }
 
-/// The same arrays with q, k and v as bf16 holds them.
 Arrays rounded_to_bf16(Arrays arrays) {
   for (const char* name : {"q", "k", "v"}) {
     if (Array* const array = value_at(arrays, name))

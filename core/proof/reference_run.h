@@ -40,7 +40,6 @@ struct Judgement {
   bool passed() const { return disagreement.error <= allowed(); }
   /// Whether more is allowed than the array's largest number: no comparison can tell right from wrong.
   bool says_nothing() const { return allowed() >= 1; }
-
   /// Whether this is the one of two to report: one that failed, or the larger excess; else the larger error.
   bool is_worse_than(const Judgement& other) const;
 };
@@ -63,10 +62,8 @@ class ReferenceRun {
  public:
   /// Throws what the recurrence throws.
   ReferenceRun(const Variant& variant, HeldInputs inputs, Precision precision, std::stop_token stop = {});
-
   /// The inputs as the precision holds them.
   const Sequence& sequence() const { return inputs_.sequence; }
-
   /// The result of the f64 recurrence on sequence().
   const Output& expected() const { return expected_; }
 

@@ -10,7 +10,6 @@ namespace palimpsest {
 
 namespace {
 
-/// One run of one form, compared.
 struct ComparedRun {
   std::size_t row;    // of the report
   Index tokens = -1;  // unknown where the data of a case cannot be opened

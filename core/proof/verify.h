@@ -103,7 +103,6 @@ struct PlannedCases {
 
   /// Throws InputError for an unknown variant.
   PlannedCases(const VerifyPlan& plan, std::span<const Variant> table);
-
   /// Case `index`, the same every time.
   VerifyCase at(Index index) const;
 };
@@ -248,7 +247,6 @@ struct FaultReport {
   Index planned = 0;  // more than finished if it was asked to stop
 
   bool complete() const { return cases == planned; }
-
   /// How many of the faulty forms fail verification.
   Index noticed() const;
 };

@@ -14,12 +14,9 @@ namespace {
 class Draws {
  public:
   Draws(std::uint64_t seed, std::uint64_t index) : bits_(seed) { bits_.seed(bits_() ^ index); }
-
   /// 0 ... count - 1.
   Index below(Index count) { return static_cast<Index>(bits_() % static_cast<std::uint64_t>(count)); }
-
   bool coin() { return below(2) == 0; }
-
   /// [0, 1).
   double uniform() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
 
@@ -79,7 +76,6 @@ std::string quoted(const std::string& word) {
 
 constexpr Index long_chunk = 64;  // tokens
 
-/// The chunk sizes of a plan for so many tokens, each once.
 std::vector<Index> chunk_sizes(const VerifyPlan& plan, Index tokens) {
   std::set<Index> sizes;
   for (const Index size : plan.chunk_sizes) {
@@ -119,7 +115,6 @@ bool forgets(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, keeps) || std::ranges::any_of(variant.parameters, keeps);
 }
 
-/// Every combination that a plan asks for of one variant with one choice of options.
 void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
                            std::vector<VerifyCase>& cases) {
   const Variant& variant = *choice.variant;

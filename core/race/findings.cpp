@@ -8,7 +8,6 @@ namespace palimpsest {
 
 namespace {
 
-/// Both curves at a length that they share.
 struct SharedLength {
   double tokens;  // logarithms
   double first;   // of the median
@@ -77,7 +76,6 @@ std::vector<TimedLength> times_of(const RaceLine& line, bool whole) {
   return all;
 }
 
-/// Adds the crossings of two curves, each with its sentence.
 void add_crossings(const RaceLine& one, const RaceLine& other, RaceQuestion question,
                    std::vector<RaceCrossover>& found) {
   const bool whole = question == RaceQuestion::whole_devices;
@@ -185,7 +183,6 @@ std::vector<LineCrossing> all_crossings(std::span<const RaceLine> lines, bool wh
   return all;
 }
 
-/// The lowest curve at a length.
 std::optional<std::size_t> fastest_at(std::span<const RaceLine> lines, double tokens, bool whole) {
   std::optional<std::size_t> best;
   double least = 0;

@@ -28,19 +28,16 @@ void insert(std::vector<RacePoint>& points, const RacePoint& point, bool whole) 
     *place = point;
 }
 
-/// Whether another curve has another value in this field.
 template <class Part>
 bool differs(const RaceLine& line, std::span<const RaceLine> among, Part RaceEntry::*part) {
   return std::ranges::any_of(among, [&](const RaceLine& other) { return other.of.*part != line.of.*part; });
 }
 
-/// Whether there are curves of the forms of another rule.
 bool has_other_rules(const RaceLine& line, std::span<const RaceLine> among) {
   return std::ranges::any_of(
       among, [&](const RaceLine& other) { return !other.any_form && other.of.variant != line.of.variant; });
 }
 
-/// Whether there are curves of the same form in other chunks.
 bool has_other_chunks(const RaceLine& line, std::span<const RaceLine> among) {
   return std::ranges::any_of(among, [&](const RaceLine& other) {
     return !other.any_form && other.of.form == line.of.form && other.of.chunk_size != line.of.chunk_size;
@@ -68,7 +65,6 @@ std::optional<ProgramSize> programs_of(const Variant& variant, const RaceEntry& 
   return std::nullopt;
 }
 
-/// What the sentences are about.
 struct Told {
   const std::vector<RaceLine>& lines;
   const Lead& lead;
@@ -104,7 +100,6 @@ bool turns_back(const LineCrossing& each, const LineCrossing& other) {
   return other.tokens > each.tokens && other.faster == each.slower && other.slower == each.faster;
 }
 
-/// What two curves have in common, in words.
 std::string shared_words(const RaceEntry& one, const RaceEntry& other) {
   std::vector<std::string> words;
   if (one.device == other.device) words.push_back(one.device);
@@ -179,7 +174,6 @@ NamedCrossing* last_change(const Told& told, std::vector<NamedCrossing>& crossin
   return begins_it ? &*last : nullptr;
 }
 
-/// Which curve is fastest at the end, and from which length on.
 std::string fastest_sentence(const Told& told, std::vector<NamedCrossing>& crossings) {
   const std::vector<FastestSpan>& spans = told.lead.spans;
   if (spans.empty() || told.lines.size() == 1) return {};

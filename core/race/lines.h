@@ -40,7 +40,6 @@ struct RaceSelection {
   RaceShape shape = {};
 
   auto operator<=>(const RaceSelection&) const = default;
-
   /// Whether an entry is selected, whatever its length and its chunks.
   bool takes(const RaceEntry& entry) const;
 };

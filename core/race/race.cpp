@@ -19,7 +19,6 @@ std::vector<const Variant*> raced_variants(const RacePlan& plan, std::span<const
   return all;
 }
 
-/// Calls visit(entry) for every shape of a plan.
 template <class Visit>
 void for_every_shape(const RacePlan& plan, Visit visit) {
   for (const Index tokens : plan.lengths) {

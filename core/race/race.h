@@ -12,7 +12,6 @@ struct Quartiles {
   double high = 0;
 
   bool operator==(const Quartiles&) const = default;
-
   /// Whether all of the middle half lies below that of `other`.
   bool below(const Quartiles& other) const { return high < other.low; }
 };
@@ -117,13 +116,10 @@ struct RaceReport {
   Index left = 0;                      // entries of the last plan that are not among them
 
   bool complete() const { return left == 0; }
-
   /// The point of an entry; null where there is none.
   const RacePoint* find(const RaceEntry& entry) const;
-
   /// The roof that applies to a point; null where it was not measured.
   const Roof* roof_of(const RaceEntry& entry) const;
-
   bool operator==(const RaceReport&) const = default;
 };
 

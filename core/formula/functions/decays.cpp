@@ -81,7 +81,6 @@ Term decays(const CallCell& cell, std::size_t alpha, Index first, Index count, c
   return product(first, count, [&](Index token) { return cell.at(alpha, token, channel); });
 }
 
-/// The same as a number.
 double decays(const ValueCell& cell, std::size_t alpha, Index first, Index count, const Subscript& channel) {
   double total = 1;
   for (Index token = first; token < first + count; ++token) total *= cell.at(alpha, token, channel);
