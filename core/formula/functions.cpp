@@ -42,25 +42,21 @@ class Signature {
       for (std::size_t i = 0; all_fit && i < arguments.size(); ++i) {
         for (const auto& [size, actual] : {std::pair(arguments_[i].rows, arguments[i].rows),
                                            std::pair(arguments_[i].columns, arguments[i].columns)})
-          all_fit = all_fit && (products != (size.factor != 0) || letters.fits(size, actual));
+          all_fit = all_fit && (products != (size.sign == '*') || letters.fits(size, actual));
       }
     }
-    if (!all_fit) {
-      std::vector<std::string> actual;
-      for (const Shape& shape : arguments) actual.push_back(to_string(shape));
-      throw Error(fmt::format("{}: shapes do not fit: it computes {} but was given {}", function, text_,
-                              fmt::join(actual, ", ")));
-    }
-    return {letters.of(result_.rows), letters.of(result_.columns)};
+    if (all_fit) return {letters.of(result_.rows), letters.of(result_.columns)};
+    const auto actual = arguments | std::views::transform([](Shape shape) { return to_string(shape); });
+    throw Error(fmt::format("{}: shapes do not fit: it computes {} but was given {}", function, text_,
+                            fmt::join(actual, ", ")));
   }
 
  private:
-  /// A size: `letter` plus `more`, `letter` times `factor`, `letter` plus `added`, or `more` alone.
+  /// A letter or a number; or a letter with another one or a number, which is added or, after '*', a factor.
   struct Size {
-    char letter = 0;
-    Index more = 0;
-    char factor = 0;
-    char added = 0;
+    std::string left;
+    char sign = 0;
+    std::string right = {};
   };
   struct Sizes {
     Size rows;
@@ -71,35 +67,34 @@ class Signature {
    public:
     /// Whether `size` can equal `actual`; if so, fixes a letter that was unknown.
     bool fits(const Size& size, Index actual) {
-      if (!size.letter) return actual == size.more;
-      std::optional<Index>& known = sizes_[size.letter];
-      if (size.factor) {
-        std::optional<Index>& factor = sizes_[size.factor];
+      if (is_number(size.left)) return actual == of(size);
+      std::optional<Index>& known = sizes_[size.left];
+      if (size.sign == '*') {
+        std::optional<Index>& factor = sizes_[size.right];
         if (!factor && known) factor = *known > 0 ? actual / *known : 0;
         if (!known && factor) known = *factor > 0 ? actual / *factor : 0;
         return known && *known * *factor == actual;
       }
-      if (!known) known = actual - size.more;
-      return *known >= 0 && *known + size.more == actual;
+      const Index more = size.sign ? number_of(size.right) : 0;
+      if (!known) known = actual - more;
+      return *known >= 0 && *known + more == actual;
     }
 
     Index of(const Size& size) {
-      if (size.factor) return *sizes_[size.letter] * *sizes_[size.factor];
-      if (size.added) return *sizes_[size.letter] + *sizes_[size.added];
-      return size.letter ? *sizes_[size.letter] + size.more : size.more;
+      const Index left = number_of(size.left);
+      if (!size.sign) return left;
+      return size.sign == '*' ? left * number_of(size.right) : left + number_of(size.right);
     }
 
    private:
-    std::map<char, std::optional<Index>> sizes_;
+    static bool is_number(const std::string& text) { return text[0] >= '0' && text[0] <= '9'; }
+    Index number_of(const std::string& text) { return is_number(text) ? std::stoi(text) : *sizes_[text]; }
+
+    std::map<std::string, std::optional<Index>> sizes_;
   };
 
   static Size parse_size(const std::string& text) {
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    if (is_digit(text[0])) return {.more = std::stoi(text)};
-    if (text.size() < 3) return {.letter = text[0]};
-    if (is_digit(text[2])) return {.letter = text[0], .more = std::stoi(text.substr(2))};
-    return text[1] == '*' ? Size{.letter = text[0], .factor = text[2]}
-                          : Size{.letter = text[0], .added = text[2]};
+    return text.size() < 3 ? Size{text} : Size{text.substr(0, 1), text[1], text.substr(2)};
   }
 
   static std::vector<Sizes> parse(const std::string& text) {

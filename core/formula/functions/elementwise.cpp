@@ -69,9 +69,7 @@ Term log_add_exp(const Term& x, const Term& y) {
 
 double largest(const Matrix<double>& x) {
   double result = -infinity;
-  for (Index i = 0; i < x.rows(); ++i) {
-    for (Index j = 0; j < x.cols(); ++j) result = maximum(result, x(i, j));
-  }
+  for (const double each : x.reshaped()) result = maximum(result, each);
   return result;
 }
 
