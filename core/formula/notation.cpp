@@ -132,21 +132,15 @@ class NotationReader {
   std::string_view rest_;
 };
 
-/// "1.5e-05" split into "1.5" and -5; the exponent is 0 if there is none.
-std::pair<std::string, int> significant(double value, int digits) {
-  std::string text = fmt::format("{:.{}g}", value, digits);
-  const std::size_t e = text.find('e');
-  if (e == std::string::npos) return {text, 0};
-  return {text.substr(0, e), std::stoi(text.substr(e + 1))};
-}
-
 /// LaTeX of a number with `digits` digits; `times` is put before its power of ten.
 std::string number_in_latex(double value, int digits, std::string_view times) {
   if (std::isnan(value)) return R"(\mathrm{NaN})";
   const std::string sign = std::signbit(value) && value != 0 ? "-" : "";
   if (std::isinf(value)) return sign + R"(\infty)";
-  const auto [factor, exponent] = significant(std::abs(value), digits);
-  return sign + (exponent == 0 ? factor : fmt::format("{}{}10^{{{}}}", factor, times, exponent));
+  const std::string text = fmt::format("{:.{}g}", std::abs(value), digits);  // "1.5e-05"
+  const std::size_t e = text.find('e');
+  if (e == std::string::npos) return sign + text;
+  return fmt::format("{}{}{}10^{{{}}}", sign, text.substr(0, e), times, std::stoi(text.substr(e + 1)));
 }
 
 /// LaTeX of a part, and what decides how it can stand inside another.

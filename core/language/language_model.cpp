@@ -223,32 +223,26 @@ const Names all_names[] = {
      "attn.", "mlp_norm.weight", "mlp.down_proj.weight", "mlp.gate_proj.weight", "mlp.up_proj.weight"},
 };
 
-/// A tensor as a matrix: a vector [1, N], a convolution [C, 1, tokens] as [C, tokens].
-template <class Scalar>
-Matrix<Scalar> matrix_of(const Array& array) {
-  const Index rows = array.rank() < 2 ? 1 : array.shape.front();
-  Matrix<Scalar> matrix(rows, array.size() / std::max<Index>(rows, 1));
-  for (Index i = 0; i < array.size(); ++i) matrix.data()[i] = static_cast<Scalar>(array[i]);
-  return matrix;
-}
-
 class Tensors {
  public:
   explicit Tensors(const std::filesystem::path& path) : path_(path), file_(read_array_file(path)) {}
   bool has(const std::string& name) const { return file_.arrays.contains(name); }
 
-  /// A tensor of `rows` rows and `columns` columns; 0: any number.
+  /// A tensor of `rows` rows and `columns` columns; 0: any number. A vector is [1, N], a convolution
+  /// [C, 1, tokens] is [C, tokens].
   template <class Scalar>
   Matrix<Scalar> at(const std::string& name, Index rows, Index columns) const {
     require_readable(file_.unreadable, name);
-    const auto found = file_.arrays.find(name);
-    if (found == file_.arrays.end()) refuse_file(path_, "has no tensor {}", name);
-    Matrix<Scalar> matrix = matrix_of<Scalar>(found->second);
+    const Array* const array = value_at(file_.arrays, name);
+    if (!array) refuse_file(path_, "has no tensor {}", name);
+    const Index height = array->rank() < 2 ? 1 : array->shape.front();
+    Matrix<Scalar> matrix(height, array->size() / std::max<Index>(height, 1));
+    for (Index i = 0; i < array->size(); ++i) matrix.data()[i] = static_cast<Scalar>((*array)[i]);
     const auto fits = [](Index size, Index wanted) { return wanted == 0 ? size > 0 : size == wanted; };
     if (!fits(matrix.rows(), rows) || !fits(matrix.cols(), columns)) {
       const auto words = [](Index size) { return size == 0 ? std::string("any") : std::to_string(size); };
-      refuse_file(path_, "tensor {} is {}; expected [{}, {}]", name, to_string(found->second.shape),
-                  words(rows), words(columns));
+      refuse_file(path_, "tensor {} is {}; expected [{}, {}]", name, to_string(array->shape), words(rows),
+                  words(columns));
     }
     if (!matrix.allFinite()) refuse_file(path_, "tensor {} holds a number that is not finite", name);
     return matrix;

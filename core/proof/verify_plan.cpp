@@ -110,11 +110,6 @@ std::vector<OptionChoice> planned_choices(const VerifyPlan& plan, std::span<cons
   return all;
 }
 
-bool forgets(const Variant& variant) {
-  const auto keeps = [](const auto& each) { return each.keeps.has_value(); };
-  return std::ranges::any_of(variant.inputs, keeps) || std::ranges::any_of(variant.parameters, keeps);
-}
-
 void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
                            std::vector<VerifyCase>& cases) {
   const Variant& variant = *choice.variant;
@@ -158,8 +153,11 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
   with_size(plan.sizes.front());
   random.initial_state = has_states;
   random.log_gates = false;
+  const auto forgets = [](const auto& each) { return each.keeps.has_value(); };
+  const bool can_keep = plan.keeps && (std::ranges::any_of(variant.inputs, forgets) ||
+                                       std::ranges::any_of(variant.parameters, forgets));
   for (const bool keeps : {false, true}) {
-    if (keeps && !(plan.keeps && forgets(variant))) continue;
+    if (keeps && !can_keep) continue;
     random.keeps = keeps;
     for (const Index tokens : plan.lengths) {
       random.tokens = tokens;

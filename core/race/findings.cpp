@@ -183,18 +183,6 @@ std::vector<LineCrossing> all_crossings(std::span<const RaceLine> lines, bool wh
   return all;
 }
 
-std::optional<std::size_t> fastest_at(std::span<const RaceLine> lines, double tokens, bool whole) {
-  std::optional<std::size_t> best;
-  double least = 0;
-  for (std::size_t line = 0; line < lines.size(); ++line) {
-    const std::optional<Quartiles> time = seconds_at(lines[line], tokens, whole);
-    if (!time || (best && time->median >= least)) continue;
-    best = line;
-    least = time->median;
-  }
-  return best;
-}
-
 std::vector<FastestSpan> spans_of(std::span<const RaceLine> lines, const std::vector<LineCrossing>& all,
                                   bool whole) {
   std::set<double> changes;  // where curves begin, bend, end and cross: between them one stays below
@@ -208,7 +196,14 @@ std::vector<FastestSpan> spans_of(std::span<const RaceLine> lines, const std::ve
     const double from = *std::prev(right);
     const double to = *right;
     if (is_same_length(from, to)) continue;
-    const std::optional<std::size_t> best = fastest_at(lines, std::sqrt(from * to), whole);
+    std::optional<std::size_t> best;
+    double least = 0;
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      const std::optional<Quartiles> time = seconds_at(lines[line], std::sqrt(from * to), whole);
+      if (!time || (best && time->median >= least)) continue;
+      best = line;
+      least = time->median;
+    }
     if (!best) continue;
     if (!spans.empty() && spans.back().line == *best && is_same_length(spans.back().to, from))
       spans.back().to = to;

@@ -44,27 +44,6 @@ bool has_other_chunks(const RaceLine& line, std::span<const RaceLine> among) {
   });
 }
 
-/// Structure and size of the row programs of a rule.
-struct ProgramSize {
-  Structure structure;
-  Index K = 0;  // with the columns that the rule adds
-};
-
-/// The row programs that an entry runs; nothing where its rule has none, or none at this size.
-std::optional<ProgramSize> programs_of(const Variant& variant, const RaceEntry& entry) try {
-  const RowRule* const rows = variant.rule->row_program();
-  if (!rows) return std::nullopt;
-  const Settings settings = random_settings(variant, {}, 1);
-  const Arrays head = random_arrays(variant, settings, {.tokens = 1, .dk = entry.dk, .dv = entry.dv});
-  const auto one =
-      std::make_shared<const Arrays>(repeated_heads(variant, settings, head, 1, 1, Precision::f32));
-  const SequenceBatch batch = bind(variant, one, settings);
-  const Program<float> empty = rows->encode<float>(batch.heads.front(), 0, 0);
-  return ProgramSize{empty.structure, empty.k.cols()};
-} catch (const Error&) {
-  return std::nullopt;
-}
-
 struct Told {
   const std::vector<RaceLine>& lines;
   const Lead& lead;
@@ -280,13 +259,22 @@ std::string detail(const Told& told, const std::vector<NamedCrossing>& crossings
 
 }  // namespace
 
-bool has_tensor_cores(const RaceEntry& entry) {
+bool has_tensor_cores(const RaceEntry& entry) try {
   const Variant* const variant = row_called(variants(), entry.variant, &Variant::id);
   if (!variant || entry.form != Form::chunkwise) return false;
   if (hands_on(*variant, "k_cache"))  // softmax, whose keys decay where their gates are handed on
     return fits_tensor_cores(entry.dk, entry.dv, hands_on(*variant, "g_cache"));
-  const std::optional<ProgramSize> programs = programs_of(*variant, entry);
-  return programs && fit_tensor_cores(programs->structure, programs->K);
+  const RowRule* const rows = variant->rule->row_program();
+  if (!rows) return false;
+  const Settings settings = random_settings(*variant, {}, 1);
+  const Arrays head = random_arrays(*variant, settings, {.tokens = 1, .dk = entry.dk, .dv = entry.dv});
+  const auto one =
+      std::make_shared<const Arrays>(repeated_heads(*variant, settings, head, 1, 1, Precision::f32));
+  const SequenceBatch batch = bind(*variant, one, settings);
+  const Program<float> empty = rows->encode<float>(batch.heads.front(), 0, 0);
+  return fit_tensor_cores(empty.structure, empty.k.cols());  // with the columns that the rule adds
+} catch (const Error&) {                                     // no such program at this size
+  return false;
 }
 
 RaceShape shape_of(const RaceEntry& entry) { return {entry.batches, entry.heads, entry.dk, entry.dv}; }

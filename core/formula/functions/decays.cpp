@@ -206,11 +206,6 @@ Term explain_read_fading(CallCell& cell) {
 // A state in parts that mix at every row (momentum; the weights of a batch and its gathered gradients), spec
 // 1.1 eq. U'.
 
-/// T_row: [p, p] from row `row` of the table of transitions.
-Matrix<double> transition(const Matrix<double>& table, Index row, Index p) {
-  return Eigen::Map<const Matrix<double>>(table.row(row).data(), p, p);
-}
-
 /// A time from the table of times, clamped to [0, rows].
 Index time(double value, Index rows) { return std::clamp<Index>(static_cast<Index>(value), 0, rows); }
 
@@ -227,7 +222,11 @@ class CarriedPart {
       product_ = start_;
       row_ = first_;
     }
-    for (; row_ < decays; ++row_) product_ = transition(T_, row_, product_.rows()) * product_;
+    const Index p = product_.rows();
+    for (; row_ < decays; ++row_) {
+      const Matrix<double> transition = Eigen::Map<const Matrix<double>>(T_.row(row_).data(), p, p);
+      product_ = transition * product_;
+    }
     return product_;
   }
 

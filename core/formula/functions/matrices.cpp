@@ -21,16 +21,13 @@ Matrix<double> solved(const Matrix<double>& M, const Matrix<double>& X) {
 
 Matrix<double> solve_symmetric(Arguments a) { return solved(a[0], a[1]); }
 
-/// The matrix of row i: g_i H + sum_j W_ij x_j x_j^T + R.
-Matrix<double> gram_of_row(Arguments a, Index i) {
-  const Matrix<double>& X = a[3];
-  return a[0](i, 0) * a[1] + X.transpose() * a[2].row(i).asDiagonal() * X + a[4];
-}
-
+/// The matrix of row i is g_i H + sum_j W_ij x_j x_j^T + R.
 Matrix<double> solve_grams(Arguments a) {
+  const Matrix<double>& X = a[3];
   Matrix<double> result = a[5];
   for (Index i = 0; i < result.rows(); ++i) {
-    result.row(i) = solved(gram_of_row(a, i), a[5].row(i).transpose()).transpose();
+    const Matrix<double> M = a[0](i, 0) * a[1] + X.transpose() * a[2].row(i).asDiagonal() * X + a[4];
+    result.row(i) = solved(M, a[5].row(i).transpose()).transpose();
   }
   return result;
 }
