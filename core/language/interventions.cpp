@@ -24,12 +24,10 @@ Index tokens_of(const HeadInputs& inputs) { return inputs.arrays.find("q")->seco
 template <class Factor>
 void scale_rows(Array& array, Factor factor) {
   const Index columns = array.rank() < 2 ? 1 : array.shape[1];
+  Index i = 0;
   std::visit(
-      [&](auto& values) {
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          using Value = std::remove_reference_t<decltype(values[i])>;
-          values[i] = static_cast<Value>(values[i] * factor(static_cast<Index>(i) / columns));
-        }
+      [&]<class Value>(std::vector<Value>& values) {
+        for (Value& value : values) value = static_cast<Value>(value * factor(i++ / columns));
       },
       array.values);
 }

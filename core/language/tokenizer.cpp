@@ -48,42 +48,27 @@ std::u32string code_points(std::string_view text) {
   return points;
 }
 
-class Words {
- public:
-  explicit Words(std::string_view text)
-      : text_(text),
-        code_(compiled()),
-        match_(pcre2_match_data_create_from_pattern(code_, nullptr), &pcre2_match_data_free) {}
-
-  /// The next one; nothing at the end.
-  std::optional<std::string_view> next() {
-    if (at_ == text_.size()) return {};
-    const auto* subject = reinterpret_cast<PCRE2_SPTR>(text_.data());
-    if (pcre2_match(code_, subject, text_.size(), at_, PCRE2_NO_UTF_CHECK, match_.get(), nullptr) < 0)
+std::vector<std::string_view> words_of(std::string_view text) {
+  static const std::unique_ptr<pcre2_code, decltype(&pcre2_code_free)> code(
+      [] {
+        int error = 0;
+        PCRE2_SIZE where = 0;
+        return pcre2_compile(reinterpret_cast<PCRE2_SPTR>(words_pattern), PCRE2_ZERO_TERMINATED,
+                             PCRE2_UTF | PCRE2_UCP, &error, &where, nullptr);
+      }(),
+      &pcre2_code_free);
+  const std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)> match(
+      pcre2_match_data_create_from_pattern(code.get(), nullptr), &pcre2_match_data_free);
+  const auto* const subject = reinterpret_cast<PCRE2_SPTR>(text.data());
+  const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(match.get());
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < text.size(); at = ends[1]) {
+    if (pcre2_match(code.get(), subject, text.size(), at, PCRE2_NO_UTF_CHECK, match.get(), nullptr) < 0)
       throw Error("a text could not be cut into words");
-    const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(match_.get());
-    at_ = ends[1];
-    return text_.substr(ends[0], ends[1] - ends[0]);
+    words.push_back(text.substr(ends[0], ends[1] - ends[0]));
   }
-
- private:
-  static const pcre2_code* compiled() {
-    static const std::unique_ptr<pcre2_code, decltype(&pcre2_code_free)> code(
-        [] {
-          int error = 0;
-          PCRE2_SIZE where = 0;
-          return pcre2_compile(reinterpret_cast<PCRE2_SPTR>(words_pattern), PCRE2_ZERO_TERMINATED,
-                               PCRE2_UTF | PCRE2_UCP, &error, &where, nullptr);
-        }(),
-        &pcre2_code_free);
-    return code.get();
-  }
-
-  std::string_view text_;
-  const pcre2_code* code_;
-  std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)> match_;
-  std::size_t at_ = 0;
-};
+  return words;
+}
 
 }  // namespace
 
@@ -171,8 +156,7 @@ std::vector<Index> Tokenizer::encode(std::string_view text) const {
       end = at;
       whole = &each;
     }
-    Words words(text.substr(0, end));
-    while (const auto word = words.next()) encode_word(*word, ids);
+    for (const std::string_view word : words_of(text.substr(0, end))) encode_word(word, ids);
     if (whole) ids.push_back(find(*whole));
     text.remove_prefix(end + (whole ? whole->size() : 0));
   }
