@@ -250,8 +250,10 @@ void read_before_write(EquationEditor& equations) {
                     }));
 }
 
-std::vector<Fault> all_faults() {
-  return {
+}  // namespace
+
+std::span<const Fault> faults() {
+  static const std::vector<Fault> table = {
       {"initial-state-dropped", "Initial state dropped",
        "The first block starts from an empty memory and ignores the initial state. A test that starts from 0 "
        "cannot detect it.",
@@ -359,12 +361,6 @@ std::vector<Fault> all_faults() {
          equations.replace({Purpose::hidden_gradient}, without_call("gelu_derivative"));
        }},
   };
-}
-
-}  // namespace
-
-std::span<const Fault> faults() {
-  static const std::vector<Fault> table = all_faults();
   return table;
 }
 

@@ -61,39 +61,6 @@ void divide_by_decays(EquationEditor& equations) {
   if (decays) add_log_sums(equations, *decays);
 }
 
-std::vector<FragileForm> all_forms_for_teaching() {
-  const std::string fading = "scores with decay, read after the token's own decay";
-  return {
-      {{"divided-decays", "Keys divided by their decay",
-        "Queries are multiplied by the decay since the start of the block; keys are divided by it: k "
-        "exp(−G). One matrix product, exact in algebra.",
-        fading, divide_by_decays},
-       "In a block, −G (the sum of −log alpha) exceeds 709. Then exp(−G) is infinite and exp(G) is 0; their "
-       "product is NaN. With keys kept in f32 or bf16 it happens at 88, in f16 at 11."},
-      {{"late-mask", "Exponential before the mask",
-        "exp(G_i − G_j) is computed for all pairs; those with later keys are multiplied by 0. For them the "
-        "difference is positive and grows.",
-        fading, from_log_sums("_late")},
-       "The decay over a block is below exp(−709) in f64: a masked pair becomes infinite, and 0 times "
-       "infinity is NaN."},
-      {{"log-differences", "Differences of running log sums",
-        "The decay between two tokens is exp of the difference of two sums of logarithms from the start.",
-        fading, from_log_sums("_differences")},
-       "A gate is exactly 0: both sums are −infinity after it, and their difference is NaN. After a "
-       "strong gate the sums are large, and small differences lose their digits."},
-      {{"doubled-inverse", "Inverse by doubling",
-        "(I + N)⁻¹ as (I − N)(I + N²)(I + N⁴)…: matrix products instead of a solve row by row.",
-        "a triangular system",
-        [](EquationEditor& equations) {
-          equations.replace({}, renamed("solve_unit_lower", "solve_by_doubling"));
-        }},
-       "Keys of a block resemble each other and beta is near 1: the powers of N grow to 10¹⁶ and more. They "
-       "cancel, and no digit of the result is left."},
-      {find_fault("multiplicative-mask"),
-       "Always, for every token but the last: exp(0) = 1, so every later token keeps a weight.", true},
-  };
-}
-
 constexpr double beyond_the_range = 900;  // -log of a decay: its inverse is beyond 10^308
 constexpr double within_the_range = 30;
 constexpr double key_noise = 0.3;  // of the part of a key that is its own
@@ -202,7 +169,36 @@ void note_broken(const Phase& phase, const Block& block, const Record& record,
 }  // namespace
 
 std::span<const FragileForm> fragile_forms() {
-  static const std::vector<FragileForm> table = all_forms_for_teaching();
+  const std::string fading = "scores with decay, read after the token's own decay";
+  static const std::vector<FragileForm> table = {
+      {{"divided-decays", "Keys divided by their decay",
+        "Queries are multiplied by the decay since the start of the block; keys are divided by it: k "
+        "exp(−G). One matrix product, exact in algebra.",
+        fading, divide_by_decays},
+       "In a block, −G (the sum of −log alpha) exceeds 709. Then exp(−G) is infinite and exp(G) is 0; their "
+       "product is NaN. With keys kept in f32 or bf16 it happens at 88, in f16 at 11."},
+      {{"late-mask", "Exponential before the mask",
+        "exp(G_i − G_j) is computed for all pairs; those with later keys are multiplied by 0. For them the "
+        "difference is positive and grows.",
+        fading, from_log_sums("_late")},
+       "The decay over a block is below exp(−709) in f64: a masked pair becomes infinite, and 0 times "
+       "infinity is NaN."},
+      {{"log-differences", "Differences of running log sums",
+        "The decay between two tokens is exp of the difference of two sums of logarithms from the start.",
+        fading, from_log_sums("_differences")},
+       "A gate is exactly 0: both sums are −infinity after it, and their difference is NaN. After a "
+       "strong gate the sums are large, and small differences lose their digits."},
+      {{"doubled-inverse", "Inverse by doubling",
+        "(I + N)⁻¹ as (I − N)(I + N²)(I + N⁴)…: matrix products instead of a solve row by row.",
+        "a triangular system",
+        [](EquationEditor& equations) {
+          equations.replace({}, renamed("solve_unit_lower", "solve_by_doubling"));
+        }},
+       "Keys of a block resemble each other and beta is near 1: the powers of N grow to 10¹⁶ and more. They "
+       "cancel, and no digit of the result is left."},
+      {find_fault("multiplicative-mask"),
+       "Always, for every token but the last: exp(0) = 1, so every later token keeps a weight.", true},
+  };
   return table;
 }
 

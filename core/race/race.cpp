@@ -114,6 +114,27 @@ class Race {
   Race(const RacePlan& plan, RaceReport report, std::stop_token stop, std::span<const Variant> table)
       : plan_(plan), report_(std::move(report)), stop_(std::move(stop)), table_(table) {}
 
+  RaceReport run(const std::function<void(const RaceProgress&)>& measured) {
+    const std::vector<RaceEntry> entries = race_entries(plan_, table_);
+    describe();
+    if (plan_.roofs) measure_roofs();
+    const std::ptrdiff_t total = std::ssize(entries);
+    report_.left =
+        std::ranges::count_if(entries, [&](const RaceEntry& entry) { return !report_.find(entry); });
+    try {
+      for (const RaceEntry& entry : entries) {
+        if (report_.find(entry)) continue;
+        if (stop_.stop_requested()) break;
+        report_.points.push_back(measure(entry));
+        --report_.left;
+        if (measured) measured({report_, report_.points.back(), total - report_.left, total});
+      }
+    } catch (const Cancelled&) {
+    }
+    return std::move(report_);
+  }
+
+ private:
   void describe() {
     report_.data = fmt::format(
         "random numbers (seed {}), drawn for one head and copied to every other: keys of norm 1, normal "
@@ -150,9 +171,6 @@ class Race {
     return point;
   }
 
-  RaceReport& report() { return report_; }
-
- private:
   void fill(RacePoint& point) {
     const RaceEntry& entry = point.entry;
     const Variant& variant = find_variant(entry.variant, table_);
@@ -303,24 +321,7 @@ std::vector<RaceEntry> race_entries(const RacePlan& plan, std::span<const Varian
 RaceReport race(const RacePlan& plan, RaceReport begun,
                 const std::function<void(const RaceProgress&)>& measured, std::stop_token stop,
                 std::span<const Variant> table) {
-  const std::vector<RaceEntry> entries = race_entries(plan, table);
-  Race runner(plan, std::move(begun), stop, table);
-  runner.describe();
-  if (plan.roofs) runner.measure_roofs();
-  RaceReport& report = runner.report();
-  const auto total = static_cast<Index>(entries.size());
-  report.left = std::ranges::count_if(entries, [&](const RaceEntry& entry) { return !report.find(entry); });
-  try {
-    for (const RaceEntry& entry : entries) {
-      if (report.find(entry)) continue;
-      if (stop.stop_requested()) break;
-      report.points.push_back(runner.measure(entry));
-      --report.left;
-      if (measured) measured({report, report.points.back(), total - report.left, total});
-    }
-  } catch (const Cancelled&) {
-  }
-  return std::move(report);
+  return Race(plan, std::move(begun), std::move(stop), table).run(measured);
 }
 
 Quartiles quartiles(std::vector<double> values) {
