@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/parse.h"
+#include "core/base/text.h"
 #include "core/contract/variant.h"
 #include "core/steps/trace.h"
 

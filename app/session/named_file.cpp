@@ -7,7 +7,6 @@
 #include <limits>
 #include <set>
 
-#include "core/base/parse.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/variants/variants.h"

@@ -4,7 +4,6 @@
 
 #include "app/session/paths.h"
 #include "app/session/typed_text.h"
-#include "core/base/parse.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
 

@@ -5,7 +5,7 @@
 #include "app/session/devices.h"
 #include "app/session/json_fields.h"
 #include "app/session/presets.h"
-#include "core/base/base64.h"
+#include "core/base/text.h"
 #include "core/proof/faults.h"
 
 namespace palimpsest {

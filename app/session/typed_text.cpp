@@ -1,7 +1,6 @@
 #include "app/session/typed_text.h"
 
 #include "app/session/paths.h"
-#include "core/base/parse.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
 

@@ -1,6 +1,6 @@
 #include "app/views/compare.h"
 #include "app/views/line_looks.h"
-#include "core/base/parse.h"
+#include "core/base/text.h"
 
 // The controls of the sides of Compare: the rail, which shows rules and what leads from one to the next, and
 // the menu of a side.

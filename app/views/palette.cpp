@@ -1,6 +1,6 @@
 #include "app/views/found_list.h"
 #include "app/views/verify.h"
-#include "core/base/parse.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -9,7 +9,7 @@
 #include "app/widgets/style.h"
 #include "app/window/offscreen.h"
 #include "app/window/window_commands.h"
-#include "core/base/base64.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

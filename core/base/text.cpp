@@ -260,6 +260,35 @@ std::string unescaped(std::string_view id) {
   return text;
 }
 
+std::string base64(std::string_view bytes, bool is_for_links) {
+  const std::string letters = std::string(base64_letters) + (is_for_links ? "-_" : "+/");
+  std::string text;
+  unsigned held = 0;
+  int bits = 0;
+  for (const char byte : bytes) {
+    held = held << 8 | static_cast<unsigned char>(byte);
+    for (bits += 8; bits >= 6; bits -= 6) text += letters[held >> (bits - 6) & 63];
+  }
+  if (bits > 0) text += letters[held << (6 - bits) & 63];
+  return text;
+}
+
+std::string_view take_until(std::string_view& rest, char end) {
+  const std::size_t at = std::min(rest.find(end), rest.size());
+  const std::string_view taken = rest.substr(0, at);
+  rest.remove_prefix(std::min(at + 1, rest.size()));
+  return taken;
+}
+
+std::ptrdiff_t parse_count(std::string_view text, std::string_view what, std::ptrdiff_t least,
+                           std::ptrdiff_t most) {
+  const auto count = parse_all<std::ptrdiff_t>(text);
+  if (!count || *count < least || *count > most)
+    refuse("{} is \"{}\"; expected a whole number from {}{}", what, shown(text), least,
+           most == no_limit ? " on" : fmt::format(" to {}", most));
+  return *count;
+}
+
 std::string problem_in_words() try { throw; } catch (const std::bad_alloc&) {
   return "there is not enough memory for this";
 } catch (const std::logic_error& error) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <charconv>
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,6 +93,31 @@ std::string escaped(std::string_view text, std::string_view also = {});
 
 /// Undoes escaped(). Throws InputError.
 std::string unescaped(std::string_view id);
+
+/// The letters of both alphabets of base64, but for the last two.
+inline constexpr std::string_view base64_letters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Bytes in base64 (RFC 4648), without padding: 62 and 63 are + and /, or - and _ for links and file names.
+std::string base64(std::string_view bytes, bool is_for_links = false);
+
+/// Removes the text up to and including the first `end` (or all) from `rest`; returns it without the `end`.
+std::string_view take_until(std::string_view& rest, char end);
+
+/// All of `text` parsed as one number; nothing if it is not a number or does not fit the type.
+template <class Number>
+std::optional<Number> parse_all(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+constexpr std::ptrdiff_t no_limit = std::numeric_limits<std::ptrdiff_t>::max();
+
+/// All of `text` parsed as a whole number from `least` to `most`; throws InputError calling it `what`.
+std::ptrdiff_t parse_count(std::string_view text, std::string_view what, std::ptrdiff_t least = 0,
+                           std::ptrdiff_t most = no_limit);
 
 /// The message for the user of the exception that is being handled. Call it in a catch block.
 std::string problem_in_words();

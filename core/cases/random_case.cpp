@@ -3,9 +3,9 @@
 #include <set>
 
 #include "core/base/parallel_for.h"
-#include "core/base/parse.h"
 #include "core/base/random_numbers.h"
 #include "core/base/refuse.h"
+#include "core/base/text.h"
 #include "core/rules/inner_problem.h"
 
 namespace palimpsest {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <new>
 
+#include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
 
@@ -55,12 +56,11 @@ Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& 
   const bool is_folder = ending_of(path) == "/";
   if (!is_folder) {
     require_readable_file(path);
-    if (!is_read(wanted, name_of(path))) {
+    if (!is_read(wanted, name_of(path)))
       refuse_file(path,
                   "is a single array (.npy), and no array is called \"{}\"; call such files "
                   "q.npy, k.npy, v.npy, …, put them into one folder and open any of them",
                   shown(name_of(path)));
-    }
   }
   std::vector<fs::path> files = files_ending(is_folder                ? path
                                              : path.has_parent_path() ? path.parent_path()
@@ -146,7 +146,7 @@ void require_arrays(const fs::path& path, const std::vector<std::string>& names,
 }
 
 void require_readable(const Unreadable& unreadable, std::string_view name) {
-  if (const auto found = unreadable.find(name); found != unreadable.end()) throw InputError(found->second);
+  if (const std::string* const problem = value_at(unreadable, name)) throw InputError(*problem);
 }
 
 void Budget::take(std::uint64_t bytes, std::string_view what) {

@@ -175,11 +175,6 @@ struct Capture : CaptureSummary {
 /// is not one token for each position.
 Capture capture_of(Npz npz, const std::filesystem::path& path);
 
-/// The capture in a file (see read_array_file).
-inline Capture read_capture(const std::filesystem::path& path) {
-  return capture_of(read_array_file(path), path);
-}
-
 /// The .npz files of a folder by name, from their meta alone. Throws InputError if the folder cannot be read;
 /// a broken file is listed with its error.
 std::vector<CaptureSummary> list_captures(const std::filesystem::path& folder);

@@ -14,63 +14,36 @@ using nlohmann::json;
 
 namespace {
 
-/// An object in a JSON text, whose fields are read by name. A field that is absent or null is nothing; one of
-/// another type is an InputError that names it.
-class Fields {
- public:
-  Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
-    if (!object_.is_object()) refuse("{}: expected an object, found {}", what_, object_.type_name());
-  }
+[[noreturn]] void refuse_type(const std::string& what, std::string_view expected, const json& found) {
+  refuse("{}: expected {}, found {}", what, expected, found.type_name());
+}
 
-  void read(const char* key, std::string& value) const {
-    if (const json* field = find(key)) value = text(*field, name(key));
-  }
-  void read(const char* key, std::optional<double>& value) const {
-    if (const json* field = find(key)) value = number(*field, name(key));
-  }
-  void read(const char* key, std::optional<int>& value) const {
-    if (const json* field = find(key)) value = integer(*field, name(key));
-  }
-  void read(const char* key, std::vector<int>& values) const {
-    const json* field = find(key);
-    if (field == nullptr) return;
-    if (!field->is_array()) fail(name(key), "a list", *field);
-    for (const json& value : *field) values.push_back(integer(value, name(key)));
-  }
+void take(const json& found, const std::string& what, std::string& text) {
+  if (!found.is_string()) refuse_type(what, "a string", found);
+  found.get_to(text);
+}
 
-  static std::string text(const json& value, const std::string& what) {
-    if (!value.is_string()) fail(what, "a string", value);
-    return value.get<std::string>();
+void take(const json& found, const std::string& what, std::optional<double>& number) {
+  if (!found.is_number()) refuse_type(what, "a number", found);
+  number = found.get<double>();
+}
+
+void take(const json& found, const std::string& what, std::optional<int>& integer) {
+  if (!found.is_number_integer()) refuse_type(what, "an integer", found);
+  const double number = found.get<double>();
+  if (number < 0 || number > std::numeric_limits<int>::max())
+    refuse("{}: the integer {} is out of range", what, number);
+  integer = static_cast<int>(number);
+}
+
+void take(const json& found, const std::string& what, std::vector<int>& integers) {
+  if (!found.is_array()) refuse_type(what, "a list", found);
+  for (const json& each : found) {
+    std::optional<int> integer;
+    take(each, what, integer);
+    integers.push_back(*integer);
   }
-
- private:
-  static double number(const json& value, const std::string& what) {
-    if (!value.is_number()) fail(what, "a number", value);
-    return value.get<double>();
-  }
-
-  static int integer(const json& value, const std::string& what) {
-    if (!value.is_number_integer()) fail(what, "an integer", value);
-    const double number = value.get<double>();
-    if (number < 0 || number > std::numeric_limits<int>::max())
-      refuse("{}: the integer {} is out of range", what, number);
-    return static_cast<int>(number);
-  }
-
-  const json* find(const char* key) const {
-    const auto field = object_.find(key);
-    return field == object_.end() || field->is_null() ? nullptr : &*field;
-  }
-
-  std::string name(const char* key) const { return fmt::format("{}: \"{}\"", what_, key); }
-
-  [[noreturn]] static void fail(const std::string& what, std::string_view expected, const json& value) {
-    refuse("{}: expected {}, found {}", what, expected, value.type_name());
-  }
-
-  const json& object_;
-  std::string what_;
-};
+}
 
 json parse_json(const std::string& text, const std::string& what) {
   try {
@@ -84,31 +57,35 @@ json parse_json(const std::string& text, const std::string& what) {
   }
 }
 
-/// The fields that a picker shows.
-void describe(const Fields& meta, CaptureSummary& described) {
-  meta.read("name", described.name);
-  meta.read("rule", described.rule);
-  meta.read("model", described.model);
-  meta.read("text", described.text);
-  meta.read("layer", described.layer);
-  meta.read("reproduction_error", described.reproduction_error);
-}
-
-void read_meta(const Fields& meta, Capture& capture) {
-  describe(meta, capture);
-  meta.read("source", capture.source);
-  meta.read("licence", capture.licence);
-  meta.read("notes", capture.notes);
-  meta.read("scale", capture.scale);
-  meta.read("heads", capture.heads);
+/// Reads the fields of a meta that a picker shows, and into `whole`, if any, all others. One that is absent
+/// or null is passed over.
+void read_meta(const std::string& text, const fs::path& path, CaptureSummary& summary, Capture* whole) {
+  const std::string what = fmt::format("{}: meta", path.string());
+  const json meta = parse_json(text, what);
+  if (!meta.is_object()) refuse_type(what, "an object", meta);
+  const auto read = [&](const char* key, auto& value) {
+    const auto found = meta.find(key);
+    if (found != meta.end() && !found->is_null()) take(*found, fmt::format("{}: \"{}\"", what, key), value);
+  };
+  read("name", summary.name);
+  read("rule", summary.rule);
+  read("model", summary.model);
+  read("text", summary.text);
+  read("layer", summary.layer);
+  read("reproduction_error", summary.reproduction_error);
+  if (!whole) return;
+  read("source", whole->source);
+  read("licence", whole->licence);
+  read("notes", whole->notes);
+  read("scale", whole->scale);
+  read("heads", whole->heads);
 }
 
 std::vector<std::string> read_tokens(const std::string& text, const std::string& what) {
   const json list = parse_json(text, what);
-  if (!list.is_array()) refuse("{}: expected a list of strings, found {}", what, list.type_name());
-  std::vector<std::string> tokens;
-  for (const json& token : list)
-    tokens.push_back(Fields::text(token, fmt::format("{}[{}]", what, tokens.size())));
+  if (!list.is_array()) refuse_type(what, "a list of strings", list);
+  std::vector<std::string> tokens(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) take(list[i], fmt::format("{}[{}]", what, i), tokens[i]);
   return tokens;
 }
 
@@ -135,19 +112,14 @@ Capture capture_of(Npz npz, const fs::path& path) {
   capture.unreadable = std::move(npz.unreadable);
   capture.unread = std::move(npz.unread);
   capture.name = array_file_title(path);
-  if (const auto meta = npz.texts.find("meta"); meta != npz.texts.end()) {
-    const std::string what = fmt::format("{}: meta", path.string());
-    const json parsed = parse_json(meta->second, what);
-    read_meta(Fields(parsed, what), capture);
-  }
-  if (const auto tokens = npz.texts.find("tokens"); tokens != npz.texts.end()) {
+  if (const std::string* const meta = value_at(npz.texts, "meta")) read_meta(*meta, path, capture, &capture);
+  if (const std::string* const tokens = value_at(npz.texts, "tokens")) {
     const std::string what = fmt::format("{}: tokens", path.string());
-    capture.tokens = read_tokens(tokens->second, what);
+    capture.tokens = read_tokens(*tokens, what);
     const auto length = positions(capture.arrays);
-    if (length && static_cast<std::size_t>(*length) != capture.tokens.size()) {
+    if (length && static_cast<std::size_t>(*length) != capture.tokens.size())
       refuse("{}: {} tokens, but q {} has {} positions", what, capture.tokens.size(),
              to_string(capture.arrays.find("q")->second.shape), *length);
-    }
   }
   return capture;
 }
@@ -157,14 +129,9 @@ std::vector<CaptureSummary> list_captures(const fs::path& folder) {
   for (const fs::path& file : files_ending(folder, ".npz")) {
     CaptureSummary& summary = summaries.emplace_back();
     summary.file = file;
-    summary.name = array_file_title(summary.file);
+    summary.name = array_file_title(file);
     try {
-      const auto meta = read_npz_text(summary.file, "meta");
-      const std::string what = fmt::format("{}: meta", summary.file.string());
-      if (meta) {
-        const json parsed = parse_json(*meta, what);
-        describe(Fields(parsed, what), summary);
-      }
+      if (const auto meta = read_npz_text(file, "meta")) read_meta(*meta, file, summary, nullptr);
     } catch (const Error& problem) {
       summary.error = problem.what();
     }

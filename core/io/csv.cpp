@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/parse.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"

@@ -5,7 +5,6 @@
 #include <bit>
 #include <set>
 
-#include "core/base/parse.h"
 #include "core/base/refuse.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
@@ -121,10 +120,9 @@ std::string_view header_text(std::span<const std::byte> bytes, std::string_view 
   if (bytes.size() < 8 + count_bytes) refuse("{}: the .npy ends inside its header", what);
   const std::size_t length = little_endian(bytes.subspan(8, count_bytes));
   header.data_offset = 8 + count_bytes;
-  if (length > bytes.size() - header.data_offset) {
+  if (length > bytes.size() - header.data_offset)
     refuse("{}: the .npy header claims {} bytes, but only {} follow", what, length,
            bytes.size() - header.data_offset);
-  }
   header.data_offset += length;
   return text.substr(8 + count_bytes, length);
 }
@@ -160,12 +158,9 @@ void parse_dictionary(HeaderText text, NpyHeader& header) {
 void parse_dtype(NpyHeader& header) {
   std::string_view text = header.dtype;
   if (text.empty()) return;
-  header.big_endian = std::endian::native == std::endian::big;
-  if (std::string_view("<>=|").find(text.front()) != std::string_view::npos) {
-    if (text.front() == '<') header.big_endian = false;
-    if (text.front() == '>') header.big_endian = true;
-    text.remove_prefix(1);
-  }
+  const char order = text.front();
+  header.big_endian = order == '>' || (order != '<' && std::endian::native == std::endian::big);
+  if (is_among(order, std::string_view("<>=|"))) text.remove_prefix(1);
   if (text.size() < 2) return;
   const auto width = parse_all<std::uint32_t>(text.substr(1));
   if (!width) return;
@@ -176,26 +171,21 @@ void parse_dtype(NpyHeader& header) {
 /// Elements of the shape; refuses shapes whose elements cannot be counted, also where one axis is 0.
 Index checked_size(const NpyHeader& header, std::string_view what) {
   Index product = 1;
-  bool empty = false;
   for (const Index length : header.shape) {
-    if (length == 0) {
-      empty = true;
-    } else if (product > std::numeric_limits<Index>::max() / 64 / length) {
+    if (length == 0) continue;
+    if (product > std::numeric_limits<Index>::max() / 64 / length)
       refuse("{}: shape {} is too large", what, to_string(header.shape));
-    } else {
-      product *= length;
-    }
+    product *= length;
   }
-  return empty ? 0 : product;
+  return is_among(0, header.shape) ? 0 : product;
 }
 
 /// The unsigned integer at `bytes`, in the byte order of the file.
 template <std::unsigned_integral Bits>
 Bits load(const std::byte* bytes, bool big_endian) {
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < sizeof(Bits); ++i) {
+  for (std::size_t i = 0; i < sizeof(Bits); ++i)
     bits = bits << 8 | std::to_integer<std::uint64_t>(bytes[big_endian ? i : sizeof(Bits) - 1 - i]);
-  }
   return static_cast<Bits>(bits);
 }
 
@@ -228,16 +218,22 @@ Array decode_all(const NpyHeader& header, const std::byte* data, Decode decode) 
   return Array(header.shape, std::move(values));
 }
 
+template <class Kept, class Stored, std::unsigned_integral Bits>
+Array decode_floats(const NpyHeader& header, const std::byte* data) {
+  return decode_all<Kept, Bits>(header, data, [](Bits bits, Index) {
+    return static_cast<Kept>(Eigen::numext::bit_cast<Stored>(bits));
+  });
+}
+
 template <std::unsigned_integral Bits>
 Array decode_integers(const NpyHeader& header, const std::byte* data, std::string_view what) {
   const auto exact = [&](auto value, Index row_major) {
     if constexpr (sizeof(Bits) == 8) {
       // Trailing zeros may follow the 53 significant bits of a double.
       const Bits magnitude = value < 0 ? Bits{0} - static_cast<Bits>(value) : static_cast<Bits>(value);
-      if (magnitude != 0 && magnitude >> std::countr_zero(magnitude) >> 53 != 0) {
+      if (magnitude != 0 && magnitude >> std::countr_zero(magnitude) >> 53 != 0)
         refuse("{}: the integer {} at {} is too large to be held exactly as float64", what, value,
                to_string(index_of(header.shape, row_major)));
-      }
     }
     return static_cast<double>(value);
   };
@@ -265,21 +261,6 @@ std::string_view kind_in_words(char kind) {
       what, shown(header.dtype), kind_in_words(kind));
 }
 
-/// Everything before the data, with "{'descr': ..., }", padded so that the data start at a multiple of 64.
-std::vector<std::byte> npy_start(std::string_view dtype, const std::vector<Index>& shape) {
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", dtype,
-                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  constexpr std::size_t before_text = 10;
-  text.append(63 - (before_text + text.size()) % 64, ' ');
-  text += '\n';
-  std::vector<std::byte> bytes;
-  append(bytes, "\x93NUMPY\x01\x00", 8);
-  for (const std::size_t part : {text.size() & 0xFF, text.size() >> 8})
-    bytes.push_back(static_cast<std::byte>(part));
-  append(bytes, text.data(), text.size());
-  return bytes;
-}
-
 }  // namespace
 
 std::uint64_t little_endian(std::span<const std::byte> bytes) {
@@ -297,10 +278,9 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view wh
   const std::size_t found = bytes.size() - header.data_offset;
   const auto size = static_cast<std::size_t>(header.size);
   const bool fits = header.item_bytes == 0 || size <= found / header.item_bytes;
-  if (!fits || size * header.item_bytes != found) {
+  if (!fits || size * header.item_bytes != found)
     refuse("{}: shape {} of dtype '{}' needs {} elements of {} bytes, but {} bytes of data follow", what,
            to_string(header.shape), shown(header.dtype), size, header.item_bytes, found);
-  }
   return header;
 }
 
@@ -309,19 +289,9 @@ Array parse_npy(std::span<const std::byte> bytes, std::string_view what) {
   const std::byte* data = bytes.data() + header.data_offset;
   const std::size_t width = header.item_bytes;
   if (header.kind == 'f') {
-    if (width == 2) {
-      return decode_all<float, std::uint16_t>(header, data, [](std::uint16_t bits, Index) {
-        return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
-      });
-    }
-    if (width == 4) {
-      return decode_all<float, std::uint32_t>(
-          header, data, [](std::uint32_t bits, Index) { return std::bit_cast<float>(bits); });
-    }
-    if (width == 8) {
-      return decode_all<double, std::uint64_t>(
-          header, data, [](std::uint64_t bits, Index) { return std::bit_cast<double>(bits); });
-    }
+    if (width == 2) return decode_floats<float, Eigen::half, std::uint16_t>(header, data);
+    if (width == 4) return decode_floats<float, float, std::uint32_t>(header, data);
+    if (width == 8) return decode_floats<double, double, std::uint64_t>(header, data);
   }
   if (header.kind == 'i' || header.kind == 'u') {
     if (width == 1) return decode_integers<std::uint8_t>(header, data, what);
@@ -329,10 +299,9 @@ Array parse_npy(std::span<const std::byte> bytes, std::string_view what) {
     if (width == 4) return decode_integers<std::uint32_t>(header, data, what);
     if (width == 8) return decode_integers<std::uint64_t>(header, data, what);
   }
-  if (header.kind == 'b' && width == 1) {
+  if (header.kind == 'b' && width == 1)
     return decode_all<double, std::uint8_t>(header, data,
                                             [](std::uint8_t bits, Index) { return bits == 0 ? 0.0 : 1.0; });
-  }
   refuse_dtype(header, what);
 }
 
@@ -354,24 +323,32 @@ std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, std:
 }
 
 std::vector<std::byte> format_npy(const Array& array) {
-  const char order = std::endian::native == std::endian::little ? '<' : '>';
-  std::vector<std::byte> bytes = npy_start(fmt::format("{}f{}", order, array.is_f32() ? 4 : 8), array.shape);
-  std::visit([&](const auto& values) { append(bytes, values.data(), values.size() * sizeof(values[0])); },
-             array.values);
-  return bytes;
+  const std::string dtype =
+      fmt::format("{}f{}", std::endian::native == std::endian::little ? '<' : '>', array.is_f32() ? 4 : 8);
+  const auto format = [&](const auto& values) {
+    return format_npy_bytes(dtype, array.shape, std::as_bytes(std::span(values)));
+  };
+  return std::visit(format, array.values);
 }
 
 std::vector<std::byte> format_npy_bytes(std::string_view dtype, const std::vector<Index>& shape,
                                         std::span<const std::byte> data) {
-  std::vector<std::byte> bytes = npy_start(dtype, shape);
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", dtype,
+                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  constexpr std::size_t before_text = 10;
+  text.append(63 - (before_text + text.size()) % 64, ' ');  // the data start at a multiple of 64
+  text += '\n';
+  std::vector<std::byte> bytes;
+  append(bytes, "\x93NUMPY\x01\x00", 8);
+  for (const std::size_t part : {text.size() & 0xFF, text.size() >> 8})
+    bytes.push_back(static_cast<std::byte>(part));
+  append(bytes, text.data(), text.size());
   append(bytes, data.data(), data.size());
   return bytes;
 }
 
 std::vector<std::byte> format_npy_text(std::string_view text) {
-  std::vector<std::byte> bytes = npy_start("|u1", {static_cast<Index>(text.size())});
-  append(bytes, text.data(), text.size());
-  return bytes;
+  return format_npy_bytes("|u1", {static_cast<Index>(text.size())}, std::as_bytes(std::span(text)));
 }
 
 }  // namespace palimpsest

@@ -76,10 +76,9 @@ std::vector<std::byte> inflate(zip_t* archive, zip_uint64_t index, const Budget&
     filled += static_cast<std::size_t>(count);
     if (filled > claim.size) break;
   }
-  if (filled != claim.size) {
+  if (filled != claim.size)
     refuse("{}: inflates to {} bytes, but the archive claims {}", what,
            filled > claim.size ? "more" : fmt::to_string(filled), claim.size);
-  }
   bytes.resize(filled);
   return bytes;
 }

@@ -105,10 +105,9 @@ std::vector<std::byte> read_tensor(const fs::path& path, const json& tensor, std
   const auto [begin, end] = std::pair(offsets[0], offsets[1]);
   if (end > data_bytes)
     refuse("{}: data_offsets [{}, {}] lie outside the {} bytes of data", what, begin, end, data_bytes);
-  if (needed_bytes(shape, dtype.item_bytes) != end - begin) {
+  if (needed_bytes(shape, dtype.item_bytes) != end - begin)
     refuse("{}: shape {} of dtype '{}' does not fit the {} bytes of data_offsets [{}, {}]", what,
            to_string(shape), dtype.name, end - begin, begin, end);
-  }
   Budget(budget).take(end - begin, what);
   const std::vector<std::byte> bytes = read_bytes(path, data_begin + begin, end - begin);
   return format_npy_bytes(dtype.as_npy, shape, dtype.name == bf16 ? widened(bytes) : bytes);
@@ -145,10 +144,9 @@ Npz read_safetensors(const fs::path& path, const NpzLimits& limits, const Wanted
     refuse_file(path, "has {} bytes; a .safetensors file begins with {} that say how long its header is",
                 size, length_bytes);
   const std::uint64_t header_bytes = little_endian(read_bytes(path, 0, length_bytes));
-  if (header_bytes > size - length_bytes) {
+  if (header_bytes > size - length_bytes)
     refuse_file(path, "is no .safetensors file, or truncated: the header claims {} bytes, but only {} follow",
                 header_bytes, size - length_bytes);
-  }
   if (header_bytes > most_header_bytes)
     refuse_file(path, "the header claims {} bytes; the format allows {}", header_bytes, most_header_bytes);
   const std::vector<std::byte> text = read_bytes(path, length_bytes, header_bytes);

@@ -1,6 +1,5 @@
 #include "core/language/interventions.h"
 
-#include "core/base/parse.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
