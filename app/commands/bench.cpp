@@ -1,9 +1,6 @@
-#include <fmt/ranges.h>
-
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/races.h"
-#include "core/base/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -13,6 +10,11 @@ namespace {
 std::string form_text(const RaceEntry& entry) {
   if (entry.chunk_size == 0) return name(entry.form);
   return fmt::format("{} {}", name(entry.form), entry.chunk_size);
+}
+
+/// "gated_deltanet chunkwise cpu f32".
+std::string in_words(const RaceEntry& entry) {
+  return fmt::format("{} {} {} {}", entry.variant, form_text(entry), entry.device, name(entry.precision));
 }
 
 /// The measured points of a shape, a row for each curve.
@@ -61,20 +63,12 @@ TextRows missing_rows(const RaceReport& report) {
     if (point.measured()) continue;
     if (!concerned.contains(point.missing)) reasons.push_back(point.missing);
     std::vector<std::string>& all = concerned[point.missing];
-    const std::string what = fmt::format("{} {} {} {}", point.entry.variant, form_text(point.entry),
-                                         point.entry.device, name(point.entry.precision));
-    if (!is_among(what, all)) all.push_back(what);
+    if (const std::string what = in_words(point.entry); !is_among(what, all)) all.push_back(what);
   }
   TextRows rows;
   for (const std::string& reason : reasons)
     rows.push_back({fmt::format("{}: {}", fmt::join(concerned[reason], ", "), reason)});
   return rows;
-}
-
-/// "gated_deltanet chunkwise cpu f32, T = 4096".
-std::string in_words(const RaceEntry& entry) {
-  return fmt::format("{} {} {} {}, T = {}", entry.variant, form_text(entry), entry.device,
-                     name(entry.precision), entry.tokens);
 }
 
 /// A report as tables for a terminal.
@@ -118,19 +112,14 @@ RacePlan plan_of(const CommandOptions& options) {
   const auto read_counts = [&](const char* name, Index most, std::vector<Index>& counts) {
     if (!options.all(name).empty()) counts = parse_counts(options.all(name), name, 1, most);
   };
-  plan.variants = options.all("--variant");
-  for (const std::string& id : plan.variants) find_variant(id);
+  choose_what(plan, options);
   plan.peer = !options.is_set("--alone");
-  plan.forms = parsed(options.all("--form"), plan.forms, parse_form);
-  plan.precisions = parsed(options.all("--precision"), plan.precisions, parse_precision);
   read_counts("--tokens", most_raced_tokens, plan.lengths);
   std::ranges::sort(plan.lengths);
   read_counts("--batch", most_raced_heads, plan.batches);
   read_counts("--heads", most_raced_heads, plan.heads);
   read_counts("--chunk", most_raced_tokens, plan.chunk_sizes);
-  const auto channels = parse_channels(options, most_raced_channels);
-  if (!channels.empty()) plan.sizes.clear();
-  for (const auto& [dk, dv] : channels) plan.sizes.push_back({dk, dv});
+  choose_sizes(plan, options, most_raced_channels);
   plan.repeats = parse_count(options["--repeats"], "--repeats", 1, 100'000);
   plan.least_repeats = std::min(plan.least_repeats, plan.repeats);
   plan.seconds = parse_seconds(options, "--seconds");
@@ -143,8 +132,7 @@ RacePlan plan_of(const CommandOptions& options) {
 
 /// A report to go on with: that of --continue, or an empty one of this machine.
 RaceReport begun(const CommandOptions& options) {
-  const RaceMachine here =
-      this_machine(fmt::format("palimpsest {} ({}), {}", version(), commit(), compiler()));
+  const RaceMachine here = this_machine(program_in_words());
   RaceReport report = {.machine = here};
   if (options.gave("--continue")) {
     const std::string& file = options["--continue"];
@@ -166,7 +154,8 @@ RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<
   line.show("measuring the limits of the machine");
   const auto measured = [&](const RaceProgress& now) {
     const RacePoint& last = now.last;
-    line.show(fmt::format("{} of {} points, {}: {}", now.done, now.total, in_words(last.entry),
+    line.show(fmt::format("{} of {} points, {}, T = {}: {}", now.done, now.total, in_words(last.entry),
+                          last.entry.tokens,
                           last.measured() ? duration(last.compute.median) : "not measured"));
     if (!json || Clock::now() - written < moment) return;
     written = Clock::now();
@@ -212,7 +201,7 @@ int run_race(const CommandOptions& options, const WindowCommands& window, const 
 Task without_window(CommandOptions command) {
   for (const char* const name : {"ui", "start"})
     command.subcommand(name, "Needs the program with a window (palimpsest)").allow_extras();
-  return []() -> int { refuse("bench ui and bench start need the program with a window (palimpsest)"); };
+  return failing("bench ui and bench start need the program with a window (palimpsest)");
 }
 
 }  // namespace

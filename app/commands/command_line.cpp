@@ -35,11 +35,10 @@ int guarded(const Console& console, const Task& action) try {
   return report(console, problem_in_words(), exit_bad_usage);
 }
 
-/// The error of the program without a window for a command that needs one.
-CliCommand needs_window(std::string message) {
-  return [message](CommandOptions command, Console) -> Task {
+CliCommand needs_window(const char* name) {
+  return [name](CommandOptions command, Console) {
     command.allow_extras();
-    return [message]() -> int { throw InputError(message); };
+    return failing(fmt::format("{} needs the program with a window (palimpsest)", name));
   };
 }
 
@@ -51,15 +50,12 @@ class Parser {
     app_.set_help_all_flag("--help-all", "Print the help of every command");
     app_.require_subcommand(0, 1);
     app_.footer(exit_statuses);
-    const CliCommand no_window = [](CommandOptions, Console) -> Task {
-      return []() -> int {
-        refuse(
-            "a command is missing: run, verify, bench, info, show or say (this program has no window; see "
-            "--help)");
-      };
-    };
     without_command_ =
-        (window_commands.window ? window_commands.window : no_window)(CommandOptions(app_), console);
+        window_commands.window
+            ? window_commands.window(CommandOptions(app_), console)
+            : failing(
+                  "a command is missing: run, verify, bench, info, show or say (this program has no window; "
+                  "see --help)");
     add("run", "Run one variant on the arrays of a file", add_run);
     add("verify", "Compare every form, device and precision with the f64 recurrence", add_verify);
     add("info", "List variants, forms and why one is missing, devices, versions", add_info);
@@ -68,11 +64,8 @@ class Parser {
     add("experiment", "Count a model's right answers on made-up texts, also with a changed layer",
         add_experiment);
     add("render", "Draw a picture of the program without a window",
-        window_commands.render ? window_commands.render
-                               : needs_window("render needs the program with a window (palimpsest)"));
-    add("lesson", "Check lessons",
-        window_commands.lesson ? window_commands.lesson
-                               : needs_window("lesson needs the program with a window (palimpsest)"));
+        window_commands.render ? window_commands.render : needs_window("render"));
+    add("lesson", "Check lessons", window_commands.lesson ? window_commands.lesson : needs_window("lesson"));
     add("bench", "Measure the speed of forms, devices and lengths, or of the window",
         [&](CommandOptions command, Console to) { return add_bench(command, to, window_commands); });
   }
@@ -154,22 +147,6 @@ void append_wrapped(std::string& lines, std::string_view text, std::size_t used)
   }
 }
 
-void show_until(const std::stop_token& stop, const Console& console,
-                const std::function<std::string()>& words) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds moment(200);
-  const Clock::time_point start = Clock::now();
-  ProgressLine line(console);
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any stopped;
-  do {
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    line.show(fmt::format("{}, {:.0f} s", words(), seconds));
-    stopped.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); });
-  } while (!stop.stop_requested());
-}
-
 /// Ctrl+C, and what `kill`, `timeout` and a machine that is shut down send.
 sigset_t only_interrupts() {
   sigset_t signals;
@@ -193,6 +170,10 @@ void watch(const std::stop_token& done, std::stop_source source) {
 }
 
 }  // namespace
+
+Task failing(std::string message) {
+  return [message]() -> int { throw InputError(message); };
+}
 
 void tell(const Console& console, std::string_view words) {
   console.error << "palimpsest: " << one_line(words) << std::endl;
@@ -229,10 +210,6 @@ std::string columns(TextRows rows, std::size_t indent) {
 
 std::string paragraph(const std::string& text, std::size_t indent) { return columns({{text}}, indent); }
 
-void write_text(const std::string& file, const std::string& text) {
-  replace_file(file, std::as_bytes(std::span(text)));
-}
-
 std::string version() { return PALIMPSEST_VERSION; }
 
 std::string commit() { return PALIMPSEST_COMMIT; }
@@ -245,26 +222,25 @@ std::string compiler() {
 #endif
 }
 
+std::string program_in_words() {
+  return fmt::format("palimpsest {} ({}), {}", version(), commit(), compiler());
+}
+
 std::string eigen_version() {
   return fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
 }
 
-bool ProgressLine::may_replace() {
+void ProgressLine::show(std::string_view words) {
   constexpr std::chrono::milliseconds moment(100);
   const Clock::time_point time = Clock::now();
-  if (!console_.shows_progress || time - last_ < moment) return false;
+  if (time - last_ < moment) return;
   last_ = time;
-  return true;
-}
-
-void ProgressLine::show(std::string_view words) {
-  if (may_replace()) write(words);
+  write(words);
 }
 
 void ProgressLine::show(Index done, Index total, std::string_view words) {
-  if (!may_replace()) return;
-  const double seconds = std::chrono::duration<double>(last_ - start_).count();
-  write(fmt::format("{} of {} cases, {:.0f}/s, {}", done, total, static_cast<double>(done) / seconds, words));
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  show(fmt::format("{} of {} cases, {:.0f}/s, {}", done, total, static_cast<double>(done) / seconds, words));
 }
 
 void ProgressLine::write(std::string_view line) const {
@@ -275,7 +251,20 @@ void ProgressLine::write(std::string_view line) const {
 
 std::jthread show_waiting(const Console& console, std::function<std::string()> words) {
   if (!console.shows_progress) return {};
-  return std::jthread(show_until, std::cref(console), std::move(words));
+  return std::jthread([&console, words = std::move(words)](const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds moment(200);
+    const Clock::time_point start = Clock::now();
+    ProgressLine line(console);
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any stopped;
+    do {
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      line.show(fmt::format("{}, {:.0f} s", words(), seconds));
+      stopped.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); });
+    } while (!stop.stop_requested());
+  });
 }
 
 Interrupt::Interrupt() {

@@ -42,14 +42,14 @@ std::string columns(TextRows rows, std::size_t indent = 2);
 /// `text` wrapped at text_width, ending with a newline.
 std::string paragraph(const std::string& text, std::size_t indent = 0);
 
-/// Writes a text into a file, in the place of what it held. Throws InputError.
-void write_text(const std::string& file, const std::string& text);
-
 /// What a command does once its options are parsed; returns the exit status. May throw any Error.
 using Task = std::function<int()>;
 
 /// Adds the options of a command to `command` and gives its action.
 using CliCommand = std::function<Task(CommandOptions command, Console console)>;
+
+/// The action of a command that cannot be done: throws InputError.
+Task failing(std::string message);
 
 /// What only the program with a window has.
 struct WindowCommands {
@@ -86,6 +86,9 @@ std::string commit();
 /// The compiler that built it: "GCC 12.2.0".
 std::string compiler();
 
+/// All of these: "palimpsest 0.1.0 (8b2397777cd2), GCC 12.2.0".
+std::string program_in_words();
+
 /// The version of Eigen that it was built with.
 std::string eigen_version();
 
@@ -105,9 +108,6 @@ class ProgressLine {
 
  private:
   using Clock = std::chrono::steady_clock;
-
-  /// Whether the last line has been there long enough.
-  bool may_replace();
 
   void write(std::string_view line) const;
 

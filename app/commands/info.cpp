@@ -1,7 +1,5 @@
 #include "app/commands/info.h"
 
-#include <fmt/ranges.h>
-
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/devices.h"
@@ -94,12 +92,6 @@ std::string shape_text(const std::vector<std::string>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-std::vector<std::string_view> names(const std::vector<Precision>& precisions) {
-  std::vector<std::string_view> all;
-  for (const Precision precision : precisions) all.emplace_back(name(precision));
-  return all;
-}
-
 /// The devices that run a form with the default options: "cpu", "cpu, cuda f32", "none".
 std::string where_it_runs(const Variant& variant, Form form) {
   std::vector<std::string> devices;
@@ -110,9 +102,8 @@ std::string where_it_runs(const Variant& variant, Form form) {
       return backend->missing(variant, settings, form, precision).has_value();
     });
     if (precisions.empty()) continue;
-    devices.push_back(missing == 0
-                          ? backend->name()
-                          : fmt::format("{} {}", backend->name(), fmt::join(names(precisions), " ")));
+    devices.push_back(missing == 0 ? backend->name()
+                                   : fmt::format("{} {}", backend->name(), joined_names(precisions, " ")));
   }
   return devices.empty() ? "none" : fmt::format("{}", fmt::join(devices, ", "));
 }
@@ -316,11 +307,10 @@ Json state_arrays_json(const StateSet& set) {
 }
 
 Json outputs_json(const Variant& variant) {
-  Json outputs = Json::array({"o"});
+  std::vector<std::string> outputs = {"o"};
   for (const StateSet& set : state_sets(variant)) {
     for (const StateArray& state : set.states) {
-      if (std::find(outputs.begin(), outputs.end(), state.final) == outputs.end())
-        outputs.push_back(state.final);
+      if (!is_among(state.final, outputs)) outputs.push_back(state.final);
     }
   }
   if (!variant.hand_over) return outputs;
@@ -400,8 +390,7 @@ std::string overview_text(std::span<const Variant> table) {
   TextRows devices;
   for (const Backend* backend : backends()) {
     std::string words = describe(*backend);
-    if (unavailable(*backend).empty())
-      words += fmt::format("; {}", fmt::join(names(precisions_of(*backend)), ", "));
+    if (unavailable(*backend).empty()) words += "; " + joined_names(precisions_of(*backend));
     devices.push_back({backend->name(), words});
   }
   TextRows rows = {{"", ""}};

@@ -1,12 +1,10 @@
 #include "app/commands/options.h"
 
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "app/session/first_place.h"
 #include "app/session/typed_text.h"
-#include "core/base/refuse.h"
-#include "core/base/text.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -113,6 +111,14 @@ std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::stri
   return counts;
 }
 
+std::vector<std::string> each_once(const std::vector<std::string>& texts) {
+  std::vector<std::string> once;
+  for (const std::string& text : texts) {
+    if (!is_among(text, once)) once.push_back(text);
+  }
+  return once;
+}
+
 std::vector<std::pair<Index, Index>> parse_channels(const CommandOptions& options, Index most) {
   const std::vector<std::string>& dk = options.all("--dk");
   const std::vector<std::string>& dv = options.all("--dv");
@@ -153,15 +159,21 @@ Settings parse_settings(const Variant& variant, const std::vector<std::string>& 
   return settings;
 }
 
-std::string form_names() {
-  std::vector<std::string_view> names;
-  for (const Form form : all_forms) names.emplace_back(name(form));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 Form parse_form(std::string_view text) { return parse_name(text, "form", all_forms); }
 
 Precision parse_precision(std::string_view text) { return parse_name(text, "precision", all_precisions); }
+
+std::pair<Index, Index> parse_cell(const std::string& cell, const char* example) {
+  const std::size_t comma = cell.find(',');
+  if (comma == std::string::npos) refuse("--why is \"{}\"; expected ROW,COLUMN{}", shown(cell), example);
+  return {parse_count(cell.substr(0, comma), "the row of --why"),
+          parse_count(cell.substr(comma + 1), "the column of --why")};
+}
+
+void require_other_file(const std::filesystem::path& file, const std::string& source, const char* option) {
+  if (is_same_file(path_in_id(source), file))
+    refuse("{} is the input and would be lost; give another {}", file.string(), option);
+}
 
 std::pair<int, int> parse_size(const std::string& text) {
   const auto is_side = [](std::optional<int> side) {
@@ -196,21 +208,20 @@ Cursor cursor_at(Index token, std::string_view operation, const Trace& trace) {
   refuse("--at: there is no operation \"{}\"; this form has: {}", shown(operation), fmt::join(known, ", "));
 }
 
-std::optional<std::string> text_data(const std::function<std::optional<std::string>(const char* name)>& given,
-                                     const std::vector<std::string>& interventions) {
-  const std::optional<std::string> text = given("--text");
-  if (!text) {
+std::optional<std::string> text_data(const CommandOptions& options) {
+  const std::vector<std::string>& interventions = options.all("--do");
+  if (!options.gave("--text")) {
     for (const char* const other : {"--model", "--layer"}) {
-      if (given(other)) refuse("{} belongs to a text: give --text, too", other);
+      if (options.gave(other)) refuse("{} belongs to a text: give --text, too", other);
     }
     if (!interventions.empty()) refuse("--do changes what a model reads: give --text, too");
     return std::nullopt;
   }
   TypedText typed = usual_text();
-  typed.text = *text;
-  if (const auto model = given("--model")) typed.model = *model;
-  if (const auto layer = given("--layer")) typed.layer = parse_count(*layer, "--layer");
-  if (const auto head = given("--head")) typed.head = parse_count(*head, "--head");
+  typed.text = options["--text"];
+  if (options.gave("--model")) typed.model = options["--model"];
+  if (options.gave("--layer")) typed.layer = parse_count(options["--layer"], "--layer");
+  if (options.gave("--head")) typed.head = parse_count(options["--head"], "--head");
   for (const std::string& each : interventions) typed.interventions.push_back(parse_intervention(each));
   return text_id(typed);
 }

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <fmt/ranges.h>
+#include <filesystem>
+#include <ranges>
+
 #include "core/base/text.h"
-#include "core/contract/variant.h"
 #include "core/steps/trace.h"
+#include "core/variants/variants.h"
 
 namespace CLI {
 class App;
@@ -70,12 +74,15 @@ class CommandOptions {
 std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
                                 Index most);
 
-/// What `parse` makes of every text; `otherwise` where there is none.
+/// The texts in their order, each at its first place only.
+std::vector<std::string> each_once(const std::vector<std::string>& texts);
+
+/// What `parse` makes of each of the different texts; `otherwise` where there is none.
 template <class Value, class Parse>
 std::vector<Value> parsed(const std::vector<std::string>& texts, std::vector<Value> otherwise, Parse parse) {
   if (texts.empty()) return otherwise;
   std::vector<Value> values;
-  for (const std::string& text : texts) values.push_back(parse(text));
+  for (const std::string& text : each_once(texts)) values.push_back(parse(text));
   return values;
 }
 
@@ -89,14 +96,43 @@ double parse_number(std::string_view text, std::string_view what);
 /// "NAME=VALUE" for each option or parameter of `variant`. Values of options are checked by resolve().
 Settings parse_settings(const Variant& variant, const std::vector<std::string>& assignments);
 
-/// The names of all forms: "recurrent, chunkwise, ...".
-std::string form_names();
+/// The names of forms or precisions: "recurrent, chunkwise, ...".
+template <class Named>
+std::string joined_names(const Named& values, std::string_view between = ", ") {
+  const auto called = [](auto value) { return name(value); };
+  return fmt::format("{}", fmt::join(values | std::views::transform(called), between));
+}
 
 /// The form called `text`; throws InputError listing all.
 Form parse_form(std::string_view text);
 
 /// The precision called `text`; throws InputError listing all.
 Precision parse_precision(std::string_view text);
+
+/// The variants, forms and precisions of a plan, where they are given. Throws InputError.
+template <class Plan>
+void choose_what(Plan& plan, const CommandOptions& options) {
+  plan.variants = each_once(options.all("--variant"));
+  for (const std::string& id : plan.variants) find_variant(id);
+  plan.forms = parsed(options.all("--form"), plan.forms, parse_form);
+  plan.precisions = parsed(options.all("--precision"), plan.precisions, parse_precision);
+}
+
+/// The sizes of a plan, from parse_channels(). Returns whether any are given.
+template <class Plan>
+bool choose_sizes(Plan& plan, const CommandOptions& options, Index most) {
+  const std::vector<std::pair<Index, Index>> channels = parse_channels(options, most);
+  if (!channels.empty()) plan.sizes.clear();
+  for (const auto& [dk, dv] : channels) plan.sizes.push_back({dk, dv});
+  return !channels.empty();
+}
+
+/// ROW,COLUMN of --why; throws InputError with an `example`.
+std::pair<Index, Index> parse_cell(const std::string& cell, const char* example = "");
+
+/// Throws InputError where a file that `option` names is the `source`, a path or an id of data.
+void require_other_file(const std::filesystem::path& file, const std::string& source,
+                        const char* option = "--output");
 
 /// "1280x800" as width and height of a picture in pixels; throws InputError unless both are from 16 to 8192.
 std::pair<int, int> parse_size(const std::string& text);
@@ -108,10 +144,9 @@ inline constexpr std::pair<const char*, const char*> text_options[] = {
     {"--layer", "its layer, counted from 0 (default: 2)"},
 };
 
-/// The data that --text asks for, with --head (usual: 2) and `interventions`; nothing where it is not given.
-/// Throws InputError, also for what belongs to a text and stands alone.
-std::optional<std::string> text_data(const std::function<std::optional<std::string>(const char* name)>& given,
-                                     const std::vector<std::string>& interventions);
+/// The data that --text asks for, with --head (usual: 2) and --do; nothing where it is not given. Throws
+/// InputError, also for what belongs to a text and stands alone.
+std::optional<std::string> text_data(const CommandOptions& options);
 
 /// The cursor at an operation of a form. Throws InputError listing its operations where it has no such one.
 Cursor cursor_at(Index token, std::string_view operation, const Trace& trace);

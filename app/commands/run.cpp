@@ -1,18 +1,14 @@
 #include "app/commands/command_line.h"
 
-#include <fmt/ranges.h>
 #include <atomic>
 #include <cmath>
 
 #include "app/commands/options.h"
 #include "app/session/devices.h"
 #include "app/session/named_file.h"
-#include "core/base/refuse.h"
-#include "core/base/text.h"
 #include "core/cases/random_case.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -301,13 +297,6 @@ void tell_ignored(const Console& console, const CommandOptions& options, std::ve
                             fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-/// One line where the outputs are those of another kernel than the one whose steps a trace shows.
-void tell_fused(const Console& console, const Variant& variant, const Sequence& head, Form form,
-                Precision precision, const Backend& backend) {
-  const std::string words = fused_kernel(backend, variant, head, form, precision);
-  if (!words.empty()) tell(console, words);
-}
-
 /// Throws InputError where nothing has been written that could answer.
 void require_initial_state(const Variant& variant, const Sequence& head) {
   std::vector<std::string> names;
@@ -341,8 +330,7 @@ int run(const CommandOptions& options, const Console& console) {
     throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}", variant.id,
                                   name(form), name(precision), backend.name(), *reason));
 
-  if (is_same_file(path_in_id(options["--input"]), options["--output"]))
-    refuse("{} is the input and would be lost; give another --output", options["--output"]);
+  require_other_file(options["--output"], options["--input"]);
   const Interrupt interrupt;
   Npz npz = read_input(options["--input"], variant, given);
   const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
@@ -360,7 +348,8 @@ int run(const CommandOptions& options, const Console& console) {
   const Arrays results = naming_input(options["--input"], [&] {
     return run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
   });
-  if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
+  const std::string fused = fused_kernel(backend, variant, batch.heads.front(), form, precision);
+  if (!fused.empty()) tell(console, fused);
   std::string summary = describe_batch(batch) + (options.is_set("--ask") ? "" : describe_states(batch));
   if (arrays->contains("o") && !options.is_set("--ask"))
     summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
@@ -377,7 +366,7 @@ int run(const CommandOptions& options, const Console& console) {
 
 Task add_run(CommandOptions command, Console console) {
   command.option("VARIANT", "Id of the variant; palimpsest info lists them", "", {.required = true});
-  command.option("--form", form_names(), "recurrent");
+  command.option("--form", joined_names(all_forms), "recurrent");
   command.option("--device", "cpu or cuda", "cpu");
   command.option("--precision", "f64, f32; tf32, bf16 on a device that has them", "f64");
   command.option("--chunk", "Tokens per chunk, where the form has chunks; changes no result", "64");

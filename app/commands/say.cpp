@@ -1,18 +1,12 @@
-#include <fmt/ranges.h>
-
-#include <nlohmann/json.hpp>
-
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
+#include "app/session/json_fields.h"
 #include "app/session/typed_text.h"
-#include "core/base/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Beside each other: the likeliest pieces, and the loss.
 std::string table_of(const Tokenizer& tokenizer,
@@ -135,7 +129,7 @@ void add_model_options(CommandOptions& command) {
                "=VALUE where one is needed" +
                    kinds,
                {.repeated = true});
-  command.option("--form", form_names(), "recurrent");
+  command.option("--form", joined_names(all_forms), "recurrent");
   command.option("--precision", "Of the layers; the rest is in f64 with f64, else in f32", "f32");
   command.option("--chunk", "Tokens per chunk, where the form has chunks", "64");
   command.option("--device", "Device of the layers: cpu or cuda", "cpu");

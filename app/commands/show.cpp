@@ -3,7 +3,6 @@
 #include "app/session/first_place.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
-#include "core/base/refuse.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -14,7 +13,7 @@ constexpr const char* data_option = "--capture,--data";
 
 /// The data that are shown, by their id.
 std::string data_of(const CommandOptions& options) {
-  const auto text = text_data([&](const char* name) { return options.if_given(name); }, options.all("--do"));
+  const std::optional<std::string> text = text_data(options);
   if (text && options.gave("--data")) refuse("give --capture or --text, not both");
   if (!text && !options.gave("--data")) refuse("give --capture or --text: what is to be shown");
   return text ? *text : options[data_option];
@@ -50,13 +49,6 @@ Index word_of(const std::string& word, const DataSet& data) {
       shown(word), data.tokens - 1);
 }
 
-std::pair<Index, Index> cell_of(const std::string& cell) {
-  const std::size_t comma = cell.find(',');
-  if (comma == std::string::npos) refuse("--why is \"{}\"; expected ROW,COLUMN such as 5,10", shown(cell));
-  return {parse_count(cell.substr(0, comma), "the row of --why"),
-          parse_count(cell.substr(comma + 1), "the column of --why")};
-}
-
 /// What is compared with a choice: VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION.
 Side side_of(const std::string& words, const Choice& choice) {
   Side side = choice;
@@ -85,7 +77,7 @@ ShownPlace shown_place(const std::string& id, const CommandOptions& options, std
       at ? cursor_at(*at, *trace) : after_write(*trace, first_place(*place.computation, place.stop).token);
   place.token = trace->token(place.cursor);
   for (const std::string& word : options.all("--words")) place.words.push_back(word_of(word, *data));
-  if (options.gave("--why")) place.cell = cell_of(options["--why"]);
+  if (options.gave("--why")) place.cell = parse_cell(options["--why"], " such as 5,10");
   for (const std::string& side : options.all("--beside")) place.beside.push_back(side_of(side, choice));
   if (place.beside.size() + 1 > most_sides)
     refuse("--beside has {} sides; expected at most {}", place.beside.size(), most_sides - 1);
@@ -137,8 +129,7 @@ int show(const CommandOptions& options, const Console& console) {
       find_row(fact_views(), options["VIEW"], &FactView::id,
                fmt::format("there is no view \"{}\"; expected one of", shown(options["VIEW"])));
   const std::string id = data_of(options);
-  if (json && is_same_file(path_in_id(id), *json))
-    refuse("{} is the input and would be lost; give another --json", *json);
+  if (json) require_other_file(*json, id, "--json");
   if (json) writable_target(*json);  // before the work is done
   const Interrupt interrupt;
   const ShownPlace place = shown_place(id, options, interrupt.token());
@@ -167,7 +158,7 @@ Task add_show(CommandOptions command, Console console) {
   for (const auto& [name, words] : text_options) command.option(name, words);
   command.list("--do", "A change of the model that reads --text (see say)", {.repeated = true});
   command.option("--variant", "Compute this variant instead of the data's");
-  command.option("--form", form_names(), "recurrent");
+  command.option("--form", joined_names(all_forms), "recurrent");
   command.option("--device", "cpu or cuda", "cpu");
   command.option("--chunk", "Tokens per chunk, where the form has chunks");
   command.option("--at",

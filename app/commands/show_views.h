@@ -45,46 +45,8 @@ struct ShownNumbers {
   std::string text = {};
 };
 
-/// The views; the table in views.cpp says what each shows.
-ShownNumbers show_answers(const ShownPlace& place);
-ShownNumbers show_learning(const ShownPlace& place);
-ShownNumbers show_provenance(const ShownPlace& place);
-ShownNumbers show_recall(const ShownPlace& place);
-ShownNumbers show_gates(const ShownPlace& place);
-ShownNumbers show_attention(const ShownPlace& place);
-ShownNumbers show_compare(const ShownPlace& place);
-ShownNumbers show_lens(const ShownPlace& place);
-ShownNumbers show_heads(const ShownPlace& place);
-ShownNumbers show_faults(const ShownPlace& place);
-ShownNumbers show_costs(const ShownPlace& place);
-ShownNumbers show_races(const ShownPlace& place);
-
 /// What the place is, in names and numbers.
 Json place_json(const ShownPlace& place);
-
-/// Numbers, and rows of numbers, as nested lists.
-Json list_of(const Vector<double>& numbers);
-Json list_of(const Matrix<double>& rows);
-
-/// What `one` makes of each of `all`, as a list.
-template <class All, class One>
-Json list_of(const All& all, One one) {
-  Json list = Json::array();
-  for (const auto& each : all) list.push_back(one(each));
-  return list;
-}
-
-/// Tokens and their texts: [{"token": 42, "text": "drum"}, ...].
-Json tokens_json(const ShownPlace& place, const std::vector<Index>& tokens);
-
-/// The tokens that the memory is queried for.
-std::vector<Index> tokens_of(const std::vector<AskedWord>& words);
-
-/// JSON has no infinity.
-Json finite_json(double number);
-
-/// A number with four digits.
-std::string short_number(double number);
 
 /// A view by its name.
 struct FactView {

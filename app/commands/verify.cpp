@@ -17,17 +17,9 @@ int list_faults(const Console& console) {
   return exit_done;
 }
 
-std::vector<std::string> each_once(const std::vector<std::string>& texts) {
-  std::vector<std::string> once;
-  for (const std::string& text : texts) {
-    if (!is_among(text, once)) once.push_back(text);
-  }
-  return once;
-}
-
 /// The devices that are asked for. Throws Unsupported for one that was named and cannot be used here.
 std::vector<const Backend*> devices(const CommandOptions& options) {
-  return parsed<const Backend*>(each_once(options.all("--device")), usable_backends(),
+  return parsed<const Backend*>(options.all("--device"), usable_backends(),
                                 [](const std::string& text) { return &usable_backend(text); });
 }
 
@@ -63,10 +55,7 @@ VerifyCase one_case(const CommandOptions& options) {
 VerifyPlan changed(VerifyPlan plan, const CommandOptions& options) {
   constexpr Index most_cases = 100'000'000;
   constexpr Index most_jobs = 1024;
-  plan.variants = each_once(options.all("--variant"));
-  for (const std::string& id : plan.variants) find_variant(id);
-  plan.forms = parsed(each_once(options.all("--form")), plan.forms, parse_form);
-  plan.precisions = parsed(each_once(options.all("--precision")), plan.precisions, parse_precision);
+  choose_what(plan, options);
   plan.seed = static_cast<std::uint64_t>(
       parse_count(options["--seed"], "--seed", 0, std::numeric_limits<Index>::max()));
   plan.jobs = !options.gave("--jobs")
@@ -90,20 +79,16 @@ VerifyPlan fixed_plan(const CommandOptions& options) {
       options.all("--tokens").empty()
           ? thorough_plan()
           : plan_of_lengths(parse_counts(each_once(options.all("--tokens")), "--tokens", 0, most_tokens));
-  const auto channels = parse_channels(options, most_channels);
-  if (!channels.empty()) {
-    plan.sizes.clear();
-    plan.wide_sizes.clear();
-  }
-  for (const auto& [dk, dv] : channels) plan.sizes.push_back({dk, dv});
+  if (choose_sizes(plan, options, most_channels)) plan.wide_sizes.clear();
   return plan;
 }
 
 /// The presets for the variants of a plan.
 std::vector<VerifyCase> cases_of_presets(const VerifyPlan& plan) {
   std::vector<VerifyCase> cases = preset_cases(variants());
-  if (plan.variants.empty()) return cases;
-  std::erase_if(cases, [&](const VerifyCase& each) { return !is_among(each.variant->id, plan.variants); });
+  std::erase_if(cases, [&](const VerifyCase& each) {
+    return !plan.variants.empty() && !is_among(each.variant->id, plan.variants);
+  });
   return cases;
 }
 

@@ -87,7 +87,7 @@ void KeptFile::write(bool at_once, std::function<std::string()> text) {
     std::error_code error;
     std::filesystem::create_directories(file_.parent_path(), error);
     if (error) refuse("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message());
-    replace_file(file_, std::as_bytes(std::span(written)));
+    write_text(file_, written);
   } catch (const InputError& error) {
     problem_ = fmt::format("{}; {} are not kept", error.what(), what_);
     file_.clear();

@@ -191,8 +191,7 @@ void Application::ask_where_to_save(ToSave wanted) {
 
 std::string Application::save_to(const std::filesystem::path& path) {
   try {
-    const std::string text = saving.text ? saving.text() : session.to_json() + '\n';
-    replace_file(path, std::as_bytes(std::span(text)));
+    write_text(path, saving.text ? saving.text() : session.to_json() + '\n');
   } catch (const InputError& error) {
     return error.what();
   }

@@ -13,8 +13,6 @@ namespace palimpsest {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double aim_median = 2;     // milliseconds of a frame
 constexpr double aim_high = 8;       // of all but one frame in a hundred
 constexpr double aim_weights = 300;  // until a coarse picture of all weights is there

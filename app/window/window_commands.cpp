@@ -46,7 +46,7 @@ struct Look {
 
 /// What an option without words of its own takes.
 std::string known_values(std::string_view option) {
-  if (option == "--form") return form_names();
+  if (option == "--form") return joined_names(all_forms);
   return fmt::format("{}", fmt::join(workspaces() | std::views::transform(&Workspace::id), ", "));
 }
 
@@ -63,7 +63,7 @@ Look look_of(const CommandOptions& command) {
   for (const auto& [name, words] : look_options) {
     if (command.gave(name)) look.given[name] = command[name];
   }
-  const auto text = text_data([&](const char* name) { return command.if_given(name); }, command.all("--do"));
+  const std::optional<std::string> text = text_data(command);
   if (!text) return look;
   if (look["--capture"]) refuse("give --capture or --text, not both");
   look.given["--capture"] = *text;
@@ -78,11 +78,6 @@ float scale_of(const Look& look, float standard) {
   if (scale < least_scale || scale > most_scale)
     refuse("--scale is {}; expected a number from {} to {}", *look["--scale"], least_scale, most_scale);
   return static_cast<float>(scale);
-}
-
-/// As reports of `bench` name it.
-std::string program_in_words() {
-  return fmt::format("palimpsest {} ({}), {}", version(), commit(), compiler());
 }
 
 /// Puts the cursor where --at says.
@@ -295,18 +290,9 @@ void require_form(const Application& application, const Look& look) {
     throw Unsupported(fmt::format("{} has no {} form here: {}", computed->variant->id, name(form), reason));
 }
 
-/// Refuses to write the picture over what it is drawn from.
-void require_other_file(const std::filesystem::path& output, const std::string& source) {
-  if (is_same_file(output, path_in_id(source)))
-    refuse("{} is the input and would be lost; give another --output", output.string());
-}
-
 /// Holds cell ROW,COLUMN of what the present step makes, as a click does.
 void hold_cell(Application& application, const std::string& words) {
-  const std::size_t comma = words.find(',');
-  if (comma == std::string::npos) refuse("--why is \"{}\"; expected ROW,COLUMN", words);
-  const Index row = parse_count(words.substr(0, comma), "the row of --why");
-  const Index column = parse_count(words.substr(comma + 1), "the column of --why");
+  const auto [row, column] = parse_cell(words);
   const Sight& sight = application.session.sight();
   if (!sight.record) refuse("--why explains an entry of a step, but there is no step here");
   const std::string& made = sight.trace->operation(sight.cursor).equation.result;

@@ -40,6 +40,11 @@ std::filesystem::path writable_target(const std::filesystem::path& path);
 /// it and the reason.
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
+/// The same of a text.
+inline void write_text(const std::filesystem::path& path, std::string_view text) {
+  replace_file(path, std::as_bytes(std::span(text)));
+}
+
 /// Whether both lead to the same file.
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
 
