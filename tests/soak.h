@@ -158,8 +158,8 @@ class Player {
     application_.pinned.reset();
     application_.change_view([](ViewOptions& view) { view = {}; });
     application_.zoom = 1;
-    application_.panel_layout().show_tabs(false);
-    application_.panel_layout().reset(application_.workspace());
+    application_.panel_layout.show_tabs(false);
+    application_.panel_layout.reset(application_.workspace());
     application_.show_welcome = false;
     open_overwriting(application_.session);
     Choice choice = application_.session.choice();

@@ -71,7 +71,6 @@ TextRows missing_rows(const RaceReport& report) {
   return rows;
 }
 
-/// A report as tables for a terminal.
 std::string race_text(const RaceReport& report) {
   const RaceMachine& machine = report.machine;
   std::string text = fmt::format("{}\n{}, {}\n", machine.program, machine.processor,
@@ -197,7 +196,6 @@ int run_race(const CommandOptions& options, const WindowCommands& window, const 
   throw Cancelled();
 }
 
-/// The subcommands that need a window, for a program that has none.
 Task without_window(CommandOptions command) {
   for (const char* const name : {"ui", "start"})
     command.subcommand(name, "Needs the program with a window (palimpsest)").allow_extras();

@@ -8,7 +8,6 @@
 
 #include "app/commands/options.h"
 #include "commit.h"
-#include "core/base/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -83,7 +82,7 @@ class Parser {
                     fmt::format("{} before {} belongs to the window; give {} its options after its name",
                                 option, asked_for(), asked_for()),
                     exit_bad_usage);
-    return written(guarded(console_, action()));
+    return written(guarded(console_, given() ? tasks_.at(given()) : without_command_));
   }
 
  private:
@@ -96,38 +95,32 @@ class Parser {
 
   void add(const char* name, const char* words, const CliCommand& command) {
     CLI::App* subcommand = app_.add_subcommand(name, words);
-    tasks_.emplace_back(subcommand, command(CommandOptions(*subcommand), console_));
-  }
-
-  const Task& action() const {
-    for (const auto& [command, action] : tasks_) {
-      if (command->parsed()) return action;
-    }
-    return without_command_;
+    tasks_[subcommand] = command(CommandOptions(*subcommand), console_);
   }
 
   /// An option of the window that was given to a command; empty if none was.
   std::string window_option() const {
-    if (app_.get_subcommands().empty()) return {};
+    if (!given()) return {};
     for (const CLI::Option* option : app_.get_options()) {
       if (option->count() > 0) return option->get_name();
     }
     return {};
   }
 
-  /// "palimpsest run": the command whose help fits.
-  std::string asked_for() const {
-    for (const auto& [command, action] : tasks_) {
-      if (command->parsed()) return "palimpsest " + command->get_name();
-    }
-    return "palimpsest";
+  /// The command; null where there is none.
+  const CLI::App* given() const {
+    const std::vector<CLI::App*> all = app_.get_subcommands();
+    return all.empty() ? nullptr : all.front();
   }
+
+  /// "palimpsest run": the command whose help fits.
+  std::string asked_for() const { return given() ? "palimpsest " + given()->get_name() : "palimpsest"; }
 
   Console console_;
   CLI::App app_{"Palimpsest shows how linear attention works and verifies that its forms agree.",
                 "palimpsest"};
   Task without_command_;
-  std::vector<std::pair<CLI::App*, Task>> tasks_;
+  std::map<const CLI::App*, Task> tasks_;
 };
 
 /// Appends `text` to a line of which `used` columns are taken, going on below where it does not fit.

@@ -169,7 +169,6 @@ std::string missing_text(std::span<const Variant> table) {
   return section("Missing, and why", std::move(rows));
 }
 
-/// Everything about one variant: arrays, parameters, options, states, forms, formulas, paper.
 std::string variant_text(const Variant& variant) {
   TextRows arrays;
   for (const Input& input : all_inputs(variant)) {
@@ -276,7 +275,6 @@ Json by_name(const All& all, One one) {
   return json;
 }
 
-/// For each form, by its name.
 template <class One>
 Json of_forms(One one) {
   Json json = Json::object();
@@ -344,7 +342,6 @@ Json formulas_json(const Variant& variant, Form form) {
   return steps;
 }
 
-/// Everything about one variant, for programs.
 Json variant_json(const Variant& variant) {
   return {
       {"id", variant.id},

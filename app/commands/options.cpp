@@ -21,7 +21,6 @@ void be_given(CLI::Option& option, const GivenHow& how) {
 /// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
 constexpr Index most_pixels_a_side = 8192;
 
-/// The value among `all` with this name.
 template <class Named, std::size_t count>
 Named parse_name(std::string_view text, const char* what, const Named (&all)[count]) {
   return find_row(

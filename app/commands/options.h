@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 #include <filesystem>
-#include <ranges>
 
 #include "core/base/text.h"
 #include "core/steps/trace.h"

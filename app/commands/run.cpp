@@ -7,7 +7,6 @@
 #include "app/session/devices.h"
 #include "app/session/named_file.h"
 #include "core/cases/random_case.h"
-#include "core/io/array_file.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -57,7 +56,6 @@ bool is_vector(const Variant& variant, const Settings& settings, const std::stri
   });
 }
 
-/// The numbers of an array in one column, times a factor.
 Matrix<double> column_of(const Array& array, double factor = 1) {
   Matrix<double> column(array.size(), 1);
   for (Index i = 0; i < array.size(); ++i) column(i, 0) = factor * array[i];
@@ -134,18 +132,14 @@ Index first_not_finite(const Variant& variant, const std::string& name, const Ar
   return -1;
 }
 
-/// Whether every final state is finite.
-bool states_are_finite(const Variant& variant, const Arrays& results) {
-  return std::ranges::all_of(results, [&](const auto& entry) {
-    return entry.first == "o" || first_not_finite(variant, entry.first, entry.second) < 0;
-  });
-}
-
 /// Why: a rule that divides by the sum of its weights may have none left; else numbers outgrew their type.
 std::string reason(const Variant& variant, const Arrays& results, const std::string& array,
                    Precision precision) {
   const bool divides = is_among("z", variant.states, &State::name);
-  if (array == "o" && divides && states_are_finite(variant, results))
+  const bool states_are_finite = std::ranges::all_of(results, [&](const auto& result) {
+    return result.first == "o" || first_not_finite(variant, result.first, result.second) < 0;
+  });
+  if (array == "o" && divides && states_are_finite)
     return "the weights add up to 0 there, and eps does not prevent the division";
   return fmt::format("numbers exceed the range of {}", name(precision));
 }
@@ -199,14 +193,6 @@ std::vector<std::string> not_finite(const Variant& variant, const SequenceBatch&
   return lines;
 }
 
-/// The scale of every head, if it is one.
-std::string scale_of(const SequenceBatch& batch) {
-  const double scale = batch.heads.front().parameter("scale");
-  const bool is_one = std::ranges::all_of(
-      batch.heads, [&](const Sequence& head) { return head.parameter("scale") == scale; });
-  return is_one ? fmt::format("scale {:.6g}", scale) : "a scale for every head";
-}
-
 /// The factor with the least squared difference.
 double best_factor(const Array& x, const Array& y) {
   double products = 0;
@@ -224,8 +210,10 @@ std::string describe_batch(const SequenceBatch& batch) {
   std::string words = batch.batch_count == 1 ? "" : counted(batch.batch_count, "batch", "batches") + " of ";
   words += fmt::format("{} of {}, K {}, V {}, ", counted(batch.head_count, "head", "heads"),
                        counted(head.tokens, "token", "tokens"), head.dk, head.dv);
-  words += scale_of(batch);
-  return words;
+  const double scale = head.parameter("scale");
+  const auto has_it = [&](const Sequence& other) { return other.parameter("scale") == scale; };
+  return words + (std::ranges::all_of(batch.heads, has_it) ? fmt::format("scale {:.6g}", scale)
+                                                           : "a scale for every head");
 }
 
 /// "; no run can go on from its states: ..." where they lie within an inner batch; else nothing.
@@ -263,38 +251,32 @@ const Backend& backend_of(const CommandOptions& options) {
   return asking_backend();
 }
 
-/// The arrays of a file, or of a random case.
 Npz read_input(const std::string& input, const Variant& variant, const Settings& given) {
-  if (!input.starts_with("random:")) {
-    const std::vector<std::string> names = array_names(variant);
-    const auto is_wanted = [&](std::string_view name) { return name == "o" || is_among(name, names); };
-    const NamedFile named = named_file(input);
-    Npz npz = read_named(named, is_wanted);
-    for (const std::string& name : names) require_readable(npz.unreadable, name);
-    std::vector<std::string> required;
-    for (const Input& wanted : inputs_of(variant, resolve(variant, given))) {
-      const bool has_logs = wanted.range == Range::decay && npz.arrays.contains("g");
-      if (!wanted.absent && !has_logs) required.push_back(wanted.name);
-    }
-    require_inputs(named, required, npz);
-    return npz;
+  if (input.starts_with("random:"))
+    return {.arrays = random_arrays(variant, resolve(variant, given), parse_random_case(input))};
+  const std::vector<std::string> names = array_names(variant);
+  const auto is_wanted = [&](std::string_view name) { return name == "o" || is_among(name, names); };
+  const NamedFile named = named_file(input);
+  Npz npz = read_named(named, is_wanted);
+  for (const std::string& name : names) require_readable(npz.unreadable, name);
+  std::vector<std::string> required;
+  for (const Input& wanted : inputs_of(variant, resolve(variant, given))) {
+    const bool has_logs = wanted.range == Range::decay && npz.arrays.contains("g");
+    if (!wanted.absent && !has_logs) required.push_back(wanted.name);
   }
-  return {.arrays = random_arrays(variant, resolve(variant, given), parse_random_case(input))};
+  require_inputs(named, required, npz);
+  return npz;
 }
 
 /// One line that names what the variant does not know, whether it can be read or not.
 void tell_ignored(const Console& console, const CommandOptions& options, std::vector<std::string> names,
                   const Texts& texts, const Unreadable& unreadable) {
-  constexpr std::size_t most = 10;
   for (const auto& [name, text] : texts) names.push_back(name);
   for (const auto& [name, problem] : unreadable) names.push_back(name);
   if (names.empty()) return;
   std::ranges::sort(names);
-  const std::size_t more = names.size() - std::min(names.size(), most);
-  names.resize(names.size() - more);
-  for (std::string& name : names) name = shown(name);
-  tell(console, fmt::format("{}: {} does not use: {}{}", options["--input"], options["VARIANT"],
-                            fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
+  tell(console,
+       fmt::format("{}: {} does not use: {}", options["--input"], options["VARIANT"], few_of(names)));
 }
 
 /// Throws InputError where nothing has been written that could answer.
@@ -306,15 +288,6 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
   if (given || names.empty()) return;
   refuse("--ask: {} is missing; give what a run over the block of keys wrote as {}", fmt::join(names, ", "),
          final_name(names.size(), states_of(variant, head.settings).front()));
-}
-
-/// Runs a batch and shows how far it is: the heads that are done where the device tells, and the seconds.
-Arrays run_shown(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
-                 Precision precision, Index chunk_size, const Console& console, std::stop_token stop) {
-  std::atomic<Index> done = 0;
-  const std::jthread line =
-      show_waiting(console, [&] { return describe_progress(batch, backend.name(), done); });
-  return run_heads(backend, variant, batch, form, precision, chunk_size, std::move(stop), [&] { ++done; });
 }
 
 int run(const CommandOptions& options, const Console& console) {
@@ -346,7 +319,11 @@ int run(const CommandOptions& options, const Console& console) {
   tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
   writable_target(options["--output"]);  // before the work is done
   const Arrays results = naming_input(options["--input"], [&] {
-    return run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
+    std::atomic<Index> done = 0;
+    const std::jthread line =
+        show_waiting(console, [&] { return describe_progress(batch, backend.name(), done); });
+    return run_heads(backend, variant, batch, form, precision, chunk_size, interrupt.token(),
+                     [&] { ++done; });
   });
   const std::string fused = fused_kernel(backend, variant, batch.heads.front(), form, precision);
   if (!fused.empty()) tell(console, fused);

@@ -115,7 +115,6 @@ int experiment(const CommandOptions& options, const Console& console) {
   return exit_done;
 }
 
-/// The options by which a model is chosen, changed and run.
 void add_model_options(CommandOptions& command) {
   std::string kinds;
   for (const InterventionKind& kind : intervention_kinds())

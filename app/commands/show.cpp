@@ -11,7 +11,6 @@ namespace {
 
 constexpr const char* data_option = "--capture,--data";
 
-/// The data that are shown, by their id.
 std::string data_of(const CommandOptions& options) {
   const std::optional<std::string> text = text_data(options);
   if (text && options.gave("--data")) refuse("give --capture or --text, not both");

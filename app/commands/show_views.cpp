@@ -6,10 +6,8 @@
 #include "app/session/compared_sides.h"
 #include "app/session/paths.h"
 #include "app/session/races.h"
-#include "app/session/step_questions.h"
 #include "app/session/typed_text.h"
 #include "app/session/verify_questions.h"
-#include "core/base/refuse.h"
 
 namespace palimpsest {
 

@@ -3,7 +3,6 @@
 #include "app/commands/command_line.h"
 #include "app/session/computation.h"
 #include "app/session/json_fields.h"
-#include "core/insight/answers.h"
 
 // What the program knows about a place, as numbers with names: `palimpsest show` writes them, and lessons ask
 // for them.

@@ -10,7 +10,6 @@ namespace palimpsest {
 
 namespace {
 
-/// `palimpsest verify --faults`: every fault by name, with what it changes.
 int list_faults(const Console& console) {
   for (const Fault& fault : faults())
     console.out << fmt::format("{:<27} {}\n{:<27} {}\n", fault.id, fault.label, "", fault.sentence);
@@ -36,7 +35,6 @@ RandomCase possible_case(const std::string& text, const Variant& variant, const 
   return fitting;
 }
 
-/// The one case of --case.
 VerifyCase one_case(const CommandOptions& options) {
   if (options.all("--variant").size() != 1) refuse("--case needs --variant, once: whose case it is");
   const Variant& variant = find_variant(options.all("--variant").front());
@@ -83,7 +81,6 @@ VerifyPlan fixed_plan(const CommandOptions& options) {
   return plan;
 }
 
-/// The presets for the variants of a plan.
 std::vector<VerifyCase> cases_of_presets(const VerifyPlan& plan) {
   std::vector<VerifyCase> cases = preset_cases(variants());
   std::erase_if(cases, [&](const VerifyCase& each) {

@@ -8,7 +8,6 @@
 #include "app/scene/window.h"
 #include "app/session/typed_text.h"
 #include "app/widgets/text.h"
-#include "core/base/text.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -85,19 +84,18 @@ Application::Application(std::span<const Workspace> shown, std::span<const Comma
   enter(workspace().id);
   session.start_history();
   if (shown.size() < 2) return;
-  for (const Workspace& workspace : shown) {
+  for (const Workspace& workspace : shown)
     commands_.push_back({.id = std::string("workspace.") + workspace.id,
                          .group = "Workspace",
                          .words = workspace.name,
                          .key = workspace.key,
                          .perform = [id = workspace.id](Application& a) { a.enter(id); },
                          .explained = workspace.words});
-  }
 }
 
 const Workspace& Application::workspace() const {
-  const auto found = std::ranges::find(workspaces_, session.state().workspace, &Workspace::id);
-  return found == workspaces_.end() ? workspaces_.front() : *found;
+  const Workspace* const found = row_called(workspaces_, session.state().workspace, &Workspace::id);
+  return found ? *found : workspaces_.front();
 }
 
 void Application::enter(std::string_view id) {
@@ -114,18 +112,12 @@ void Application::require_workspace() {
       fmt::format("there is no workspace \"{}\"; this is {}", shown(wanted), workspace().name));
 }
 
-void Application::open_first_text() { session.open_named(text_id(usual_text())); }
+bool Application::open_first_text() { return session.open_named(text_id(usual_text())); }
 
-bool Application::open(const std::filesystem::path& path) {
+bool Application::open(const std::filesystem::path& path) try {
   if (std::filesystem::path(path_in_id(path.string())).extension() != ".json")
     return session.open_named(path.string());
-  std::string text;
-  try {
-    text = read_text_file(path, most_places_bytes);
-  } catch (const InputError& error) {
-    session.set_message(error.what());
-    return false;
-  }
+  const std::string text = read_text_file(path, most_places_bytes);
   const SavedKind kind = saved_kind(text);
   if (kind == SavedKind::pinned_places) return open_places(path, text);
   const bool in_measure = session.state().workspace == "measure" && kind != SavedKind::place;
@@ -138,16 +130,14 @@ bool Application::open(const std::filesystem::path& path) {
   if (!session.open_saved(path)) return false;
   remember_file(path);
   return true;
+} catch (const InputError& error) {
+  session.set_message(error.what());
+  return false;
 }
 
 /// Takes the places of a file for the pinned ones and goes to the first.
 bool Application::open_places(const std::filesystem::path& path, const std::string& text) {
-  try {
-    places = PinnedPlaces(parse_places(text));
-  } catch (const InputError& error) {
-    session.set_message(fmt::format("{}: {}", path.string(), error.what()));
-    return false;
-  }
+  places = PinnedPlaces(naming_input(path.string(), [&] { return parse_places(text); }));
   session.clear_message();
   if (!places.all().empty()) go_to_place(0);
   notice = fmt::format("{} places are pinned, as in {}", places.all().size(), path.string());
@@ -237,7 +227,6 @@ std::filesystem::path Application::own_folder() const {
   return std::filesystem::current_path(gone);
 }
 
-/// Puts a file first among the recent ones.
 void Application::remember_file(const std::filesystem::path& file) {
   std::error_code unknown;
   const std::string path = std::filesystem::absolute(file, unknown).string();
@@ -247,13 +236,9 @@ void Application::remember_file(const std::filesystem::path& file) {
   if (recent_files.size() > most_recent_files) recent_files.pop_back();
 }
 
-/// The same for a file that was opened.
 void Application::remember_open_file() {
   const std::string& id = session.data().id;
-  if (id == remembered_) return;
-  remembered_ = id;
-  if (!std::filesystem::path(id).is_absolute()) return;
-  remember_file(id);
+  if (std::exchange(remembered_, id) != id && std::filesystem::path(id).is_absolute()) remember_file(id);
 }
 
 void Application::go_to(Index token) {
@@ -339,16 +324,12 @@ void Application::play_step() {
 }
 
 void Application::play() {
-  if (!playing) {
-    play_debt_ = 0;
-    return;
-  }
-  if (session.lookout().is_stale()) return;  // no faster than the steps can be seen
+  if (!playing) play_debt_ = 0;
+  if (!playing || session.lookout().is_stale()) return;  // no faster than the steps can be seen
   play_debt_ += std::min<double>(ImGui::GetIO().DeltaTime, 0.25) * steps_per_second;
   for (; playing && play_debt_ >= 1; play_debt_ -= 1) play_step();
 }
 
-/// The panels' part of the window, between the bars.
 void Application::layout(float top, float bottom) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const ImVec2 position = {viewport->WorkPos.x, viewport->WorkPos.y + top};
@@ -366,9 +347,9 @@ void Application::layout(float top, float bottom) {
   ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
   fixed_.clear();
   if (!has_fixed_panels())
-    layout_.draw(workspace());
+    panel_layout.draw(workspace());
   else
-    fixed_ = layout_.fix(workspace(), shown_panels(), position, size);
+    fixed_ = panel_layout.fix(workspace(), shown_panels(), position, size);
   ImGui::PopStyleColor();
   ImGui::End();
 }
@@ -422,7 +403,6 @@ void Application::draw_part(const char* title, const std::function<void()>& draw
   draw_problem(title, problem);
 }
 
-/// Finds the number that is explained while the pointer is on none.
 void Application::find_usual_focus() {
   usual_.reset();
   usual_is_turned_ = view.state_value_by_key;
@@ -473,16 +453,12 @@ void Application::draw(float usual_scale) {
       style::colours().background);
   draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
   float top = style::px(top_bar_height);
-  if (session.data().read && (!tells_story() || typing)) {
-    const float height = style::px(text_bar_height);
-    draw_part("Text bar", [&] { draw_text_bar(*this, top, height); });
-    top += height;
-  }
-  if (!presenting && has_doubts(*this)) {
-    const float height = style::px(doubts_height);
-    draw_part("Doubts", [&] { draw_doubts(*this, top, height); });
-    top += height;
-  }
+  const auto draw_bar = [&](const char* title, float height, void (*draw)(Application&, float, float)) {
+    draw_part(title, [&] { draw(*this, top, style::px(height)); });
+    top += style::px(height);
+  };
+  if (session.data().read && (!tells_story() || typing)) draw_bar("Text bar", text_bar_height, draw_text_bar);
+  if (!presenting && has_doubts(*this)) draw_bar("Doubts", doubts_height, draw_doubts);
   layout(top, style::px(style::panel_gap));
   hovered.reset();
   hide_in_lesson();

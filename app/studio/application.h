@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/commands/show_views.h"
 #include "app/lessons/walk.h"
 #include "app/session/kept.h"
 #include "app/session/races.h"
@@ -42,10 +41,9 @@ class Application {
   void enter(std::string_view id);
 
   /// Where the panels lie.
-  Layout& panel_layout() { return layout_; }
-  const Layout& panel_layout() const { return layout_; }
+  Layout panel_layout;
 
-  /// All commands, including those that enter workspaces if there are several.
+  /// Including those that enter workspaces if there are several.
   std::span<const Command> commands() const { return commands_; }
 
   /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design
@@ -87,6 +85,7 @@ class Application {
 
   // Playing
   bool playing = false;
+  static constexpr float fastest = 64;  // steps per second
   float steps_per_second = 2;
   Session::Grain grain = Session::Grain::operation;
   Session::Grain play_grain() const { return tells_story() ? Session::Grain::token : grain; }
@@ -111,9 +110,9 @@ class Application {
   std::string save_path;  // and what is typed in it
   bool show_places = false;
 
-  /// Opens the typed text of a first start, at a token that overwrites a value. Problems are in
-  /// session.message().
-  void open_first_text();
+  /// Opens the typed text of a first start, at a token that overwrites a value. Returns whether it worked, or
+  /// is under way; session.message() says why not.
+  bool open_first_text();
 
   /// Opens a saved place, a file of pinned ones or a report of `bench` (.json), or data. Returns whether it
   /// worked, or is under way; session.message() says why not.
@@ -217,14 +216,12 @@ class Application {
   /// no more.
   Level level() const { return presenting || is_narrow_ ? Level::story : view.level; }
 
-  /// Whether nobody can move the panels.
-  bool has_fixed_panels() const { return lesson.is_on() || level() != Level::all; }
-
-  /// Whether that is the story.
+  /// Whether that is the story, or all: choices that are seldom wanted, too.
   bool tells_story() const { return level() == Level::story; }
-
-  /// Whether choices that are seldom wanted are shown.
   bool shows_all() const { return level() == Level::all; }
+
+  /// Whether nobody can move the panels.
+  bool has_fixed_panels() const { return lesson.is_on() || !shows_all(); }
 
   /// Puts the present state into the clipboard, as `--state` takes it, and goes to one that is there.
   void copy_state();
@@ -264,13 +261,11 @@ class Application {
   void draw_panels();
   std::vector<const Panel*> shown_panels() const;
   void draw_part(const char* title, const std::function<void()>& draw);
+  void find_usual_focus();
 
   std::span<const Workspace> workspaces_;
   std::vector<Command> commands_;
-  Layout layout_;
   std::string undrawn_;
-  void find_usual_focus();
-
   std::optional<Cursor> revealed_;  // where the answer was asked for
   std::optional<CellFocus> usual_;  // in the sight below, turned as the view wants it
   bool usual_is_turned_ = false;

@@ -4,7 +4,6 @@
 
 #include "app/scene/node.h"
 #include "app/studio/application.h"
-#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -43,9 +42,6 @@ bool is_letter(char byte) {
 
 constexpr int nowhere = 2;
 
-constexpr int marking_keys[] = {ImGuiKey_UpArrow, ImGuiKey_DownArrow, ImGuiKey_LeftArrow, ImGuiKey_RightArrow,
-                                ImGuiKey_Space};
-
 /// The rank of a match: 0 if a word of `text` begins with `word`, 1 if it is inside of one, else `nowhere`.
 int distance(const std::string& text, const std::string& word) {
   int best = nowhere;
@@ -59,10 +55,8 @@ int distance(const std::string& text, const std::string& word) {
 }  // namespace
 
 const Command& find_command(const Application& application, std::string_view id) {
-  const auto table = application.commands();
-  const auto found = std::ranges::find(table, id, &Command::id);
-  if (found == table.end()) throw std::logic_error(fmt::format("there is no command \"{}\"", id));
-  return *found;
+  if (const Command* const found = row_called(application.commands(), id, &Command::id)) return *found;
+  throw std::logic_error(fmt::format("there is no command \"{}\"", id));
 }
 
 std::string why_not(const Command& command, const Application& application) {
@@ -84,13 +78,14 @@ std::string key_name(int chord) {
   if ((chord & ImGuiMod_Ctrl) != 0) name += "Ctrl+";
   if (key == ImGuiKey_Slash && (chord & ImGuiMod_Shift) != 0) return name + "?";
   if ((chord & ImGuiMod_Shift) != 0) name += "Shift+";
-  static constexpr std::pair<ImGuiKey, const char*> signs[] = {
+  using KeySign = std::pair<ImGuiKey, const char*>;
+  static constexpr KeySign signs[] = {
       {ImGuiKey_None, ""},          {ImGuiKey_LeftArrow, "←"}, {ImGuiKey_RightArrow, "→"},
       {ImGuiKey_UpArrow, "↑"},      {ImGuiKey_DownArrow, "↓"}, {ImGuiKey_LeftBracket, "["},
       {ImGuiKey_RightBracket, "]"}, {ImGuiKey_Equal, "="},     {ImGuiKey_Minus, "-"},
       {ImGuiKey_Comma, ","},        {ImGuiKey_Period, "."},    {ImGuiKey_Escape, "Esc"}};
-  const auto sign = std::ranges::find(signs, key, &std::pair<ImGuiKey, const char*>::first);
-  return name + (sign == std::end(signs) ? ImGui::GetKeyName(key) : sign->second);
+  const KeySign* const sign = row_called(signs, key, &KeySign::first);
+  return name + (sign ? sign->second : ImGui::GetKeyName(key));
 }
 
 void handle_keys(Application& application) {

@@ -39,9 +39,7 @@ struct CommandTable {
   }
 };
 
-// Steps per second.
-constexpr float fastest = 64;
-constexpr float slowest = 0.25F;
+constexpr float slowest = 0.25F;  // steps per second
 
 constexpr Index largest_listed_chunk = 256;
 
@@ -150,8 +148,6 @@ std::string no_chunk_of(const Application& application, Index size) {
   return size <= most ? "" : fmt::format("a chunk has at most {} tokens here", most);
 }
 
-// What is done.
-
 /// At the end it plays from the start.
 void play_or_pause(Application& application) {
   application.playing = !application.playing;
@@ -216,8 +212,6 @@ std::optional<double> next_zoom(const Application& application, int direction) {
   return next;
 }
 
-// The rows.
-
 void add_step(CommandTable& time, const char* id, const char* words, Key key, Grain grain, int direction) {
   time.add(
       id, words, key, [=](Application& a) { a.step(grain, direction); }, no_step(grain, direction));
@@ -248,8 +242,8 @@ void add_time(CommandTable& time) {
   time.add("time.grain", "play by operation, token or chunk", ImGuiKey_G, change_grain);
   time.add(
       "time.faster", "play faster", held(ImGuiKey_UpArrow),
-      [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, fastest); },
-      unless([](const Application& a) { return a.steps_per_second < fastest; }, "this is the fastest"));
+      [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, a.fastest); },
+      unless([](const Application& a) { return a.steps_per_second < a.fastest; }, "this is the fastest"));
   time.add(
       "time.slower", "play slower", held(ImGuiKey_DownArrow),
       [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, slowest); },
@@ -469,11 +463,10 @@ void add_view(CommandTable& group) {
             [](Application& a) { a.lesson.is_on() ? a.go_on_in_lesson() : a.reveal(); });
   group.add("view.usual_size", "usual size", ImGuiMod_Ctrl | ImGuiKey_0, [](Application& a) { a.zoom = 1; });
   group.add("view.tabs", "show or hide tabs to drag the panels", ImGuiKey_M,
-            [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); });
+            [](Application& a) { a.panel_layout.show_tabs(!a.panel_layout.shows_tabs()); });
   group.add(
-      "view.reset_layout", "reset the panels", 0,
-      [](Application& a) { a.panel_layout().reset(a.workspace()); },
-      unless([](const Application& a) { return a.panel_layout().is_own(a.workspace()); },
+      "view.reset_layout", "reset the panels", 0, [](Application& a) { a.panel_layout.reset(a.workspace()); },
+      unless([](const Application& a) { return a.panel_layout.is_own(a.workspace()); },
              "no panel has been moved"),
       "Undoes docking and resizing in this workspace");
   group.add("view.release", "release the held number, or stop presenting", ImGuiKey_Escape, release);
@@ -566,8 +559,6 @@ void add_words(CommandTable& table) {
             "Replaces the tokens chosen by Ctrl+click in the text");
 }
 
-// What one does with the sides of Compare.
-
 const WhyNot not_here = first_of(
     nothing_open, unless([](const Application& a) { return a.workspace().id == std::string_view("compare"); },
                          "the sides are in Compare"));
@@ -641,7 +632,6 @@ void add_faults(CommandTable& table) {
             "Restores the right equations");
 }
 
-/// What a rule takes and can be told.
 std::string more_words(const Variant& variant) {
   std::string words = variant.paper;
   for (const Option& option : variant.options) {
@@ -678,7 +668,6 @@ void add_presets(CommandTable& group) {
               preset.words);
 }
 
-/// Changes of the model that reads a typed text.
 void add_text(CommandTable& group) {
   group.add("text.open", "type your own text", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
     application.session.open_named(text_id(usual_text()));

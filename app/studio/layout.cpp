@@ -42,7 +42,6 @@ unsigned dock_of(const char* title) {
   return settings ? settings->DockId : 0;
 }
 
-/// The node in the middle of `node`; null where there is none.
 const ImGuiDockNode* centre_of(const ImGuiDockNode* node) {
   if (!node || node->IsCentralNode()) return node;
   const ImGuiDockNode* first = centre_of(node->ChildNodes[0]);
@@ -124,7 +123,6 @@ std::vector<Cut> designed_cuts(const Workspace& workspace, std::span<const Panel
   return cuts;
 }
 
-/// Docks all panels of a workspace as designed.
 void dock(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
   std::vector<const Panel*> shown;
   for (const Panel& panel : workspace.panels) {

@@ -18,17 +18,15 @@ namespace {
 // Places where EGL may offer OpenGL without a display, the one without any device first.
 std::vector<EGLDisplay> candidate_displays() {
   std::vector<EGLDisplay> displays;
-  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) {
+  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
     displays.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
-  }
   if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
       epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device")) {
     std::array<EGLDeviceEXT, 16> devices{};
     EGLint count = 0;
     if (eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count) == EGL_TRUE) {
-      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-        displays.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr));
-      }
+      for (EGLint i = 0; i < count; ++i)
+        displays.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, entry(devices, i), nullptr));
     }
   }
   displays.push_back(eglGetDisplay(EGL_DEFAULT_DISPLAY));
@@ -48,7 +46,11 @@ class SurfacelessContext {
         "pictures cannot be drawn: EGL offers no OpenGL 3.3 here (its last error is {:#x})", eglGetError()));
   }
 
-  ~SurfacelessContext() { close(); }
+  ~SurfacelessContext() {
+    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    eglDestroyContext(display_, context_);
+    // The display stays open: it is one per process, and other contexts may live on it.
+  }
   SurfacelessContext(const SurfacelessContext&) = delete;
   SurfacelessContext& operator=(const SurfacelessContext&) = delete;
 
@@ -56,38 +58,27 @@ class SurfacelessContext {
 
  private:
   bool open(EGLDisplay display) {
-    if (eglInitialize(display, nullptr, nullptr) == EGL_FALSE) return false;
-    display_ = display;
-    const std::array<EGLint, 5> wanted = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    constexpr EGLint wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    constexpr EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                     3,
+                                     EGL_CONTEXT_MINOR_VERSION,
+                                     3,
+                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                     EGL_NONE};
     EGLConfig config = nullptr;
     EGLint count = 0;
-    const std::array<EGLint, 7> attributes = {EGL_CONTEXT_MAJOR_VERSION,
-                                              3,
-                                              EGL_CONTEXT_MINOR_VERSION,
-                                              3,
-                                              EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                              EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                              EGL_NONE};
-    if (epoxy_has_egl_extension(display, "EGL_KHR_surfaceless_context") &&
-        eglBindAPI(EGL_OPENGL_API) == EGL_TRUE &&
-        eglChooseConfig(display, wanted.data(), &config, 1, &count) == EGL_TRUE && count == 1) {
-      context_ = eglCreateContext(display, config, EGL_NO_CONTEXT, attributes.data());
-    }
-    if (context_ != EGL_NO_CONTEXT &&
-        eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) == EGL_TRUE) {
-      return true;
-    }
-    close();
+    if (eglInitialize(display, nullptr, nullptr) == EGL_FALSE ||
+        !epoxy_has_egl_extension(display, "EGL_KHR_surfaceless_context") ||
+        eglBindAPI(EGL_OPENGL_API) == EGL_FALSE ||
+        eglChooseConfig(display, wanted, &config, 1, &count) == EGL_FALSE || count != 1)
+      return false;
+    display_ = display;
+    context_ = eglCreateContext(display, config, EGL_NO_CONTEXT, attributes);
+    if (context_ == EGL_NO_CONTEXT) return false;
+    if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) == EGL_TRUE) return true;
+    eglDestroyContext(display, context_);
     return false;
-  }
-
-  void close() {
-    if (display_ == EGL_NO_DISPLAY) return;
-    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    if (context_ != EGL_NO_CONTEXT) eglDestroyContext(display_, context_);
-    // The display stays open: it is one per process, and other contexts may live on it.
-    display_ = EGL_NO_DISPLAY;
-    context_ = EGL_NO_CONTEXT;
   }
 
   EGLDisplay display_ = EGL_NO_DISPLAY;
@@ -113,6 +104,8 @@ void Offscreen::prepare() {
   io.DeltaTime = 1.0F / 60.0F;
 }
 
+void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false); }
+
 void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
   prepare();
   canvas_.build(width_, height_, draw);
@@ -130,8 +123,6 @@ FrameTime Offscreen::time(const std::function<void()>& draw, bool seen) {
   glFinish();
   return {.processor = used, .elapsed = built - start, .driver = clock_milliseconds(CLOCK_MONOTONIC) - built};
 }
-
-void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false); }
 
 Image Offscreen::render(const std::function<void()>& draw, int frames) {
   for (int frame = 1; frame < frames; ++frame) pass(draw);

@@ -1,15 +1,16 @@
-#include "app/window/ui_bench.h"
-
 #include <unistd.h>
 #include <cfloat>
 #include <fstream>
 #include <sstream>
 
+#include "app/commands/options.h"
 #include "app/scene/parts.h"
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
 #include "app/views/attend.h"
 #include "app/window/offscreen.h"
+#include "app/window/window_commands.h"
+#include "core/base/parallel_for.h"
 
 namespace palimpsest {
 
@@ -31,7 +32,6 @@ double process_began() {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds frame_period{16'667};  // of a screen with 60 frames a second
-constexpr float fastest = 64;                              // steps a second while it plays
 constexpr int most_frames = 36'000;                        // until a result must be there: ten minutes
 constexpr const char* late = "no result after ten minutes";
 
@@ -46,7 +46,6 @@ class Person {
 
   Application& application() { return application_; }
 
-  /// One frame.
   FrameTime frame(const std::function<void()>& act, bool seen = true) {
     started_ = Clock::now();
     const FrameTime time = offscreen_.time(
@@ -91,7 +90,6 @@ class Person {
   Clock::time_point started_;
 };
 
-/// What frames came to.
 FramesOf frames_of(const std::string& form, const std::string& what, const std::vector<FrameTime>& times,
                    std::optional<bool> complete = {}) {
   const auto spread_of = [&](double FrameTime::*part) {
@@ -157,7 +155,6 @@ std::size_t place_of(int number) { return static_cast<std::size_t>(number) / 3; 
 
 void point_at(float x, float y) { ImGui::GetIO().AddMousePosEvent(x, y); }
 
-/// Moves the pointer over all panels.
 Action point_everywhere(const UiBench& bench) {
   return [&bench](Application&, int number) {
     // Fractions of two irrational numbers cover a square evenly, however many there are.
@@ -169,7 +166,6 @@ Action point_everywhere(const UiBench& bench) {
   };
 }
 
-/// From point to point of Measure's chart.
 void point_at_curves(Application&, int number) {
   const std::vector<const Part*> points = parts().below("measure/times/point/leads");
   if (parts().below("measure/times/point/others").empty())
@@ -205,7 +201,7 @@ FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBenc
   const auto& [what, action] = named;
   Application& application = person.application();
   application.session.go_to_token(application.session.data().tokens / 4);
-  application.steps_per_second = fastest;
+  application.steps_per_second = Application::fastest;
   const bool is_complete = person.settle();
   std::vector<FrameTime> times;
   for (int i = 0; i < bench.frames; ++i) {
@@ -244,27 +240,23 @@ void overlay_report(Person& person) {
 
 /// Sliders are dragged last: after each of them everything is computed anew.
 std::vector<FramesOf> frames_of_forms(Person& person, const UiBench& bench) {
-  constexpr Form measured[] = {Form::recurrent, Form::chunkwise};
   std::vector<FramesOf> found;
+  const auto measure_forms = [&](const std::vector<NamedAction>& actions) {
+    for (const Form form : {Form::recurrent, Form::chunkwise}) {
+      person.application().session.choose([form](Choice& choice) { choice.form = form; });
+      for (const NamedAction& action : actions) found.push_back(frames_of_action(person, action, bench));
+    }
+  };
   if (bench.workspace == "measure") overlay_report(person);
-  const auto actions = actions_at_rest(bench);
-  for (const Form form : measured) {
-    person.application().session.choose([form](Choice& choice) { choice.form = form; });
-    for (const NamedAction& action : actions) found.push_back(frames_of_action(person, action, bench));
-  }
-  const NamedAction drag = {"dragging a slider",
-                            [](Application& a, int number) { drag_decay(a.session, number); }};
-  for (const Form form : measured) {
-    person.application().session.choose([form](Choice& choice) { choice.form = form; });
-    found.push_back(frames_of_action(person, drag, bench));
-  }
+  measure_forms(actions_at_rest(bench));
+  measure_forms({{"dragging a slider", [](Application& a, int number) { drag_decay(a.session, number); }}});
   return found;
 }
 
 /// How long changes take until their results are on the screen, by the clock and of all threads; what OpenGL
 /// needs is left out.
-std::pair<Spread, Spread> changes_to_pictures(Person& person, int changes,
-                                              const std::function<void(Session&, int)>& change) {
+ChangeTimes changes_to_pictures(Person& person, int changes,
+                                const std::function<void(Session&, int)>& change) {
   Session& session = person.application().session;
   std::vector<double> durations;
   std::vector<double> processor;
@@ -286,7 +278,7 @@ std::pair<Spread, Spread> changes_to_pictures(Person& person, int changes,
 }
 
 /// Opens a typed text of at least so many pieces, and types letters behind it.
-std::pair<Spread, Spread> letters_to_answers(Person& person, int letters, Index tokens) {
+ChangeTimes letters_to_answers(Person& person, int letters, Index tokens) {
   Session& session = person.application().session;
   TypedText typed = usual_text();
   const std::string once = typed.text;
@@ -326,6 +318,198 @@ std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& be
   return times;
 }
 
+// What is told of it.
+
+constexpr double aim_median = 2;     // milliseconds of a frame
+constexpr double aim_high = 8;       // of all but one frame in a hundred
+constexpr double aim_weights = 300;  // until a coarse picture of all weights is there
+constexpr double aim_slider = 50;    // from a change to its picture
+constexpr double aim_opening = 50;   // of the longest frame
+constexpr double aim_start = 300;    // from the beginning of the process to the window's first frame
+
+/// Which machine, when, and which program.
+struct Circumstances {
+  std::string processor = processor_name();
+  unsigned threads = processor_threads();
+  std::string date = present_date();
+  std::string program = fmt::format("palimpsest {} ({})", version(), commit());
+};
+
+std::string milliseconds(double time) { return fmt::format("{:.2f}", time); }
+
+std::string met(bool is_met) { return is_met ? "yes" : "no"; }
+
+bool is_quick(const FramesOf& frames) {
+  return frames.processor.median <= aim_median && frames.processor.high <= aim_high;
+}
+
+std::string text_of(const std::vector<StartMoment>& times) {
+  constexpr std::pair<const char*, std::string_view> steps[] = {{"the program begins", "the system's"},
+                                                                {"the place is computed", "the program's"},
+                                                                {"a window is open", "the driver's"},
+                                                                {"its frame is made", "the program's"},
+                                                                {"its frame is seen", "the driver's"}};
+  TextRows table = {{"until", "at", "took", "cpu", "whose"}};
+  double driver = 0;
+  StartMoment before;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto& [words, whose] = steps[i];
+    const double took = times[i].clock - before.clock;
+    if (whose == "the driver's") driver += took;
+    table.push_back({words, milliseconds(times[i].clock), milliseconds(took),
+                     milliseconds(times[i].processor - before.processor), std::string(whose)});
+    before = times[i];
+  }
+  return columns(table, 0) + '\n' +
+         paragraph(fmt::format(
+             "Milliseconds since the process began, by the clock, and cpu time of the window's thread. The "
+             "first frame is visible after {} ms; the driver takes {} of them. Aim: at most {:g} ms: {}.",
+             milliseconds(before.clock), milliseconds(driver), aim_start, met(before.clock <= aim_start)));
+}
+
+std::string text_of(const ChangeTimes& times) {
+  return fmt::format(
+      "median {} ms, 99 % {} ms, worst {} ms; cpu time of all threads: median {} ms. Aim: at most {:g} ms by "
+      "the clock: {}.",
+      milliseconds(times.clock.median), milliseconds(times.clock.high), milliseconds(times.clock.worst),
+      milliseconds(times.processor.median), aim_slider, met(times.clock.high <= aim_slider));
+}
+
+std::vector<std::string> row(const FramesOf& frames, bool is_met) {
+  std::vector<std::string> cells = {frames.form, frames.what, std::to_string(frames.frames)};
+  for (const Spread& spread : {frames.processor, frames.elapsed}) {
+    for (const double time : {spread.median, spread.high, spread.worst}) cells.push_back(milliseconds(time));
+  }
+  cells.push_back(milliseconds(frames.driver));
+  cells.push_back(frames.complete ? met(*frames.complete) : "");
+  cells.push_back(met(is_met));
+  return cells;
+}
+
+std::string text_of(const Circumstances& here) {
+  return fmt::format("{}, {}\n{}, {} threads", here.program, here.date, here.processor, here.threads);
+}
+
+std::string text_of(const UiBench& bench, const UiTimes& times) {
+  std::string text = paragraph(fmt::format(
+      "Milliseconds per frame of the workspace {} at T = {}, d = {}. \"cpu\" is the cpu time of the window's "
+      "thread until the draw lists are finished, uploads to the graphics card included. \"clock\" is the "
+      "same by the clock, with waiting and other programs. \"OpenGL\" is the time of the driver after that. "
+      "\"complete\" is yes if everything visible was computed when the frames began; the program waits at "
+      "most {:g} s for it. Aim: a cpu median of at most {:g}, 99 % of the frames at most {:g}; while a "
+      "sequence opens, no frame above {:g}.{}",
+      bench.workspace, bench.tokens, bench.channels, bench.patience, aim_median, aim_high, aim_opening,
+      bench.workspace == "measure" ? " The shipped report and one of a slower machine are open." : ""));
+  TextRows table = {{"form", "what", "frames", "cpu median", "99 %", "worst", "clock median", "99 %", "worst",
+                     "OpenGL", "complete", "aim"}};
+  for (const FramesOf& frames : times.frames) table.push_back(row(frames, is_quick(frames)));
+  table.push_back(row(times.opening, times.opening.processor.worst <= aim_opening));
+  text += '\n' + columns(table, 0) + '\n';
+  text += paragraph(fmt::format(
+      "From a change of a slider to the picture of its result at T = {}, d = {}, by the clock at 60 frames "
+      "per second, without OpenGL, {} changes: {}",
+      bench.dragged_tokens, bench.dragged_channels, times.changes, text_of(times.slider)));
+  text += paragraph(
+      fmt::format("From a letter typed after a text of {} tokens to the picture with the small model's "
+                  "answer, likewise: {}",
+                  bench.typed_tokens, text_of(times.typing)));
+  if (times.weights)
+    text += paragraph(fmt::format(
+        "From entering Attend to a coarse picture of all {0} x {0} weights of both rules: {1} ms; to every "
+        "row: {2} ms, by the clock, without OpenGL. Aim for the coarse picture: at most {3:g} ms: {4}.",
+        bench.tokens, milliseconds(times.weights->coarse), milliseconds(times.weights->fine), aim_weights,
+        met(times.weights->coarse <= aim_weights)));
+  return text;
+}
+
+Json json_of(const Spread& spread) {
+  return {{"median", spread.median}, {"99th", spread.high}, {"worst", spread.worst}};
+}
+
+Json json_of(const FramesOf& frames) {
+  Json found = {{"form", frames.form},
+                {"what", frames.what},
+                {"frames", frames.frames},
+                {"cpu_ms", json_of(frames.processor)},
+                {"clock_ms", json_of(frames.elapsed)},
+                {"opengl_ms", frames.driver}};
+  if (frames.complete) found["complete"] = *frames.complete;
+  return found;
+}
+
+Json json_of(const UiBench& bench, const UiTimes& times) {
+  Json frames = Json::array();
+  for (const FramesOf& each : times.frames) frames.push_back(json_of(each));
+  Json found = {{"workspace", bench.workspace},
+                {"frames", frames},
+                {"opening", json_of(times.opening)},
+                {"slider",
+                 {{"tokens", bench.dragged_tokens},
+                  {"channels", bench.dragged_channels},
+                  {"changes", times.changes},
+                  {"clock_ms", json_of(times.slider.clock)},
+                  {"cpu_ms", json_of(times.slider.processor)}}},
+                {"typing",
+                 {{"tokens", bench.typed_tokens},
+                  {"clock_ms", json_of(times.typing.clock)},
+                  {"cpu_ms", json_of(times.typing.processor)}}}};
+  if (times.weights) found["weights_ms"] = {{"coarse", times.weights->coarse}, {"fine", times.weights->fine}};
+  return found;
+}
+
+Json json_of(const UiBench& bench, const Circumstances& here, const Json& workspaces) {
+  return {{"program", here.program},
+          {"date", here.date},
+          {"processor", here.processor},
+          {"threads", here.threads},
+          {"size", {bench.width, bench.height}},
+          {"tokens", bench.tokens},
+          {"channels", bench.channels},
+          {"patience_s", bench.patience},
+          {"aims",
+           {{"median_ms", aim_median},
+            {"99th_ms", aim_high},
+            {"slider_ms", aim_slider},
+            {"opening_ms", aim_opening}}},
+          {"workspaces", workspaces}};
+}
+
+std::vector<const char*> workspaces_asked(const std::optional<std::string>& asked) {
+  if (asked)
+    return {find_row(workspaces(), *asked, &Workspace::id,
+                     fmt::format("--workspace is \"{}\"; expected one of", shown(*asked)))
+                .id};
+  std::vector<const char*> all;
+  for (const Workspace& workspace : workspaces()) all.push_back(workspace.id);
+  return all;
+}
+
+int measure(const CommandOptions& options, const Console& console) {
+  UiBench bench;
+  std::tie(bench.width, bench.height) = parse_size(options["--size"]);
+  bench.tokens = parse_count(options["--tokens"], "--tokens", 3, most_preset_tokens);
+  bench.channels = parse_count(options["--channels"], "--channels", 1, most_preset_channels);
+  bench.frames = static_cast<int>(parse_count(options["--frames"], "--frames", 1, 100'000));
+  bench.patience = options.as_number("--patience");
+  const std::vector<const char*> measured = workspaces_asked(options.if_given("--workspace"));
+  bench.dragged_tokens = std::min(bench.dragged_tokens, bench.tokens);
+  bench.dragged_channels = std::min(bench.dragged_channels, bench.channels);
+  const std::optional<std::string> json = options.if_given("--json");
+  if (json) writable_target(*json);  // before the work is done
+  const Circumstances here;
+  console.out << fmt::format("{}; Gated DeltaNet, {} x {} pixels, fonts at scale 1\n", text_of(here),
+                             bench.width, bench.height);
+  Json found = Json::array();
+  for (const char* workspace : measured) {
+    bench.workspace = workspace;
+    const UiTimes times = measure_ui(bench);
+    console.out << '\n' << text_of(bench, times) << std::flush;
+    found.push_back(json_of(bench, times));
+  }
+  if (json) write_text(*json, json_of(bench, here, found).dump(2) + '\n');
+  return exit_done;
+}
+
 }  // namespace
 
 StartMoment start_moment() {
@@ -356,12 +540,30 @@ UiTimes measure_ui(const UiBench& bench) {
   person.settle();
   require_no_problem(person.application().session);
   times.changes = std::max(bench.frames / 4, 1);
-  std::tie(times.slider, times.slider_processor) = changes_to_pictures(person, times.changes, drag_decay);
-  std::tie(times.typing, times.typing_processor) =
-      letters_to_answers(person, times.changes, bench.typed_tokens);
+  times.slider = changes_to_pictures(person, times.changes, drag_decay);
+  times.typing = letters_to_answers(person, times.changes, bench.typed_tokens);
   times.frames.push_back(
       frames_of_action(person, {"stepping in a typed text", step_by(Session::Grain::token)}, bench));
   return times;
+}
+
+Task add_window_bench(CommandOptions command, Console console) {
+  const CommandOptions start = command.subcommand("start", "Open a window and time its first frame");
+  CommandOptions ui = command.subcommand("ui", "Time the frames of the window, without a display");
+  ui.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
+  ui.option("--tokens", "of the long sequence, 3 to 1000000", "4096");
+  ui.option("--channels", "of its keys and values, 1 to 512", "128");
+  ui.option("--frames", "measured for each action", "240");
+  ui.number("--patience", "longest wait, in seconds, for what is visible before its frames are measured",
+            UiBench().patience, 0, 3600);
+  ui.option("--workspace", "only this one: step, learn, …");
+  ui.option("--json", "also write the figures to this file");
+  return [ui, start, console] {
+    if (!start.was_given()) return measure(ui, console);
+    const std::vector<StartMoment> times = time_start();
+    console.out << text_of(Circumstances()) << "\n\n" << text_of(times);
+    return static_cast<int>(exit_done);
+  };
 }
 
 }  // namespace palimpsest

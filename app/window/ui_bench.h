@@ -54,15 +54,19 @@ struct PictureTimes {
   double fine = 0;    // every row of them
 };
 
+/// From a change to the end of the frame that shows its result.
+struct ChangeTimes {
+  Spread clock;
+  Spread processor;  // of all threads
+};
+
 /// What `bench ui` finds.
 struct UiTimes {
   std::vector<FramesOf> frames;
-  FramesOf opening;         // of the long sequence: until the frame that shows it
-  Spread slider;            // from a change to the end of the frame that shows its result, by the clock
-  Spread slider_processor;  // the time of all threads meanwhile
-  int changes = 0;
-  Spread typing;  // the same from a letter to the answer of a small model
-  Spread typing_processor;
+  FramesOf opening;  // of the long sequence: until the frame that shows it
+  ChangeTimes slider;
+  ChangeTimes typing;                   // from a letter to the answer of a small model
+  int changes = 0;                      // of each
   std::optional<PictureTimes> weights;  // of the workspace Attend
 };
 

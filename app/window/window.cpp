@@ -47,12 +47,11 @@ std::string last_glfw_error() {
 // GLFW stays initialised while one of these lives.
 struct Glfw {
   Glfw() {
-    if (glfwInit() == GLFW_FALSE) {
+    if (glfwInit() == GLFW_FALSE)
       throw Error(
           fmt::format("no window can be opened: {}. Is DISPLAY or WAYLAND_DISPLAY set? Without a display, "
                       "`palimpsest render` draws pictures.",
                       last_glfw_error()));
-    }
   }
   ~Glfw() { glfwTerminate(); }
   Glfw(const Glfw&) = delete;
@@ -81,9 +80,7 @@ GLFWwindow* create_window(const WindowOptions& options) {
   glfwWindowHint(GLFW_MAXIMIZED, fills ? GLFW_TRUE : GLFW_FALSE);
   GLFWwindow* window = glfwCreateWindow(std::min(options.width, room_x), std::min(options.height, room_y),
                                         options.title.c_str(), nullptr, nullptr);
-  if (window == nullptr) {
-    throw Error(fmt::format("no window with OpenGL 3.3 can be opened: {}", last_glfw_error()));
-  }
+  if (!window) throw Error(fmt::format("no window with OpenGL 3.3 can be opened: {}", last_glfw_error()));
   constexpr int least_width = 640;  // of a story
   constexpr int least_height = 440;
   glfwSetWindowSizeLimits(window, std::min(least_width, options.width),

@@ -1,15 +1,10 @@
 #include "app/window/window_commands.h"
 
-#include <atomic>
-#include <chrono>
-#include <thread>
-
 #include "app/commands/options.h"
 #include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
-#include "core/base/refuse.h"
 
 namespace palimpsest {
 
@@ -36,7 +31,6 @@ constexpr std::pair<const char*, const char*> look_options[] = {
     {"--fault", "inject this fault into the form (see verify --faults)"},
 };
 
-/// What was said there.
 struct Look {
   std::map<std::string, std::string, std::less<>> given = {};
   std::vector<std::string> races = {};  // reports of bench
@@ -71,7 +65,6 @@ Look look_of(const CommandOptions& command) {
   return look;
 }
 
-/// The scale that was asked for, or `standard`.
 float scale_of(const Look& look, float standard) {
   if (!look["--scale"]) return standard;
   const double scale = parse_number(*look["--scale"], "--scale");
@@ -80,7 +73,6 @@ float scale_of(const Look& look, float standard) {
   return static_cast<float>(scale);
 }
 
-/// Puts the cursor where --at says.
 void go_to(Session& session, const std::string& at) {
   const Trace* const trace = session.trace();
   if (trace && trace->block_count() > 0) session.set_cursor(cursor_at(at, *trace));
@@ -100,7 +92,6 @@ std::optional<Value> chosen(const Look& look, const char* option) {
       fmt::format("{} is \"{}\"; expected one of", option, *words));
 }
 
-/// Shows it in the theme and the workspace that were asked for.
 void dress(Application& application, const Look& look) {
   application.change_view([&](ViewOptions& view) {
     view.theme = chosen<Theme>(look, "--theme").value_or(view.theme);
@@ -157,28 +148,22 @@ void prepare(Application& application, const Look& look) {
   Session& session = application.session;
   chosen<Theme>(look, "--theme");
   chosen<Level>(look, "--level");
-  if ((look["--session"] || look["--state"]) && look["--capture"]) {
+  if ((look["--session"] || look["--state"]) && look["--capture"])
     refuse("--{} says which data it belongs to: give it or --capture, not both",
            look["--session"] ? "session" : "state");
-  }
   if (look["--session"] && look["--state"]) refuse("give --session or --state, not both");
   if (look["FILE"] && (look["--session"] || look["--state"] || look["--capture"]))
     refuse("{} is opened: leave --session, --state and --capture out", *look["FILE"]);
-  if (look["FILE"]) {
-    require(application.open(*look["FILE"]), session);
-  } else if (look["--lesson"]) {
+  if (look["--lesson"] && !look["FILE"]) {
     dress(application, look);
     return open_lesson(application, *look["--lesson"]);
-  } else if (look["--session"]) {
-    require(session.open_saved(*look["--session"]), session);
-  } else if (look["--state"]) {
-    require(session.from_string(*look["--state"]), session);
-  } else if (look["--capture"]) {
-    require(session.open_named(*look["--capture"]), session);
-  } else {
-    application.open_first_text();
-    require(session.computed() != nullptr || session.computing(), session);
   }
+  const bool is_open = look["FILE"]        ? application.open(*look["FILE"])
+                       : look["--session"] ? session.open_saved(*look["--session"])
+                       : look["--state"]   ? session.from_string(*look["--state"])
+                       : look["--capture"] ? session.open_named(*look["--capture"])
+                                           : application.open_first_text();
+  require(is_open, session);
   session.wait_for_choice();
   require(session.message().empty(), session);
   application.require_workspace();
@@ -363,7 +348,7 @@ Preferences preferences(const Application& application, const Window& window, co
   now.lessons = application.lesson_progress;
   std::tie(now.width, now.height) = window.size();
   if (std::exchange(ImGui::GetIO().WantSaveIniSettings, false)) {
-    const OwnLayout own = application.panel_layout().own(application.workspaces());
+    const OwnLayout own = application.panel_layout.own(application.workspaces());
     now.layout = own.text;
     now.own_workspaces = own.workspaces;
   }
@@ -413,7 +398,7 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
   note();  // there is a window with OpenGL
   if (!look["--scale"]) application.zoom = kept.read().scale;
   try {
-    application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
+    application.panel_layout.restore({kept.read().layout, kept.read().own_workspaces});
   } catch (const InputError& error) {
     kept.set_aside(error.what());
   }

@@ -1,15 +1,12 @@
 #include "core/base/text.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <exception>
 #include <new>
-#include <stdexcept>
 
 #include "core/base/refuse.h"
+#include "core/base/table.h"
 
 namespace palimpsest {
 
@@ -180,8 +177,16 @@ std::string listed(const std::vector<std::string>& words) {
   return all;
 }
 
+std::string few_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 10;
+  std::string few;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    few += (i == 0 ? "" : ", ") + shown(names[i]);
+  return names.size() > most ? few + fmt::format(" and {} more", names.size() - most) : few;
+}
+
 std::string visible_label(std::string_view label) {
-  if (std::ranges::find(start_marks, label) != std::end(start_marks)) return "start";
+  if (is_among(label, start_marks)) return "start";
   const std::size_t first = label.find_first_not_of(' ');
   if (first != std::string_view::npos) label.remove_prefix(first);
   std::string visible;
@@ -237,8 +242,8 @@ std::string with_small_letter(std::string words) {
 std::string escaped(std::string_view text, std::string_view also) {
   std::string id;
   for (const char c : text) {
-    const bool is_special = c == '%' || c == '&' || c == '?' || static_cast<unsigned char>(c) < 0x20 ||
-                            also.find(c) != std::string_view::npos;
+    const bool is_special =
+        is_among(c, {'%', '&', '?'}) || static_cast<unsigned char>(c) < 0x20 || is_among(c, also);
     id += is_special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
   }
   return id;

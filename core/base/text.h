@@ -59,6 +59,9 @@ std::string counted(std::ptrdiff_t count, std::string_view one, std::string_view
 /// "q, k and v".
 std::string listed(const std::vector<std::string>& words);
 
+/// Names from a file, made safe for a message, as many as fit into one: "q, k, v" or "q, ..., v and 3 more".
+std::string few_of(const std::vector<std::string>& names);
+
 /// A token's label as one line without the space before a word; white space alone is made visible: "␣", "⏎".
 /// What marks the start of a text is "start".
 std::string visible_label(std::string_view label);

@@ -2,10 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -86,19 +83,16 @@ Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& 
   return npz;
 }
 
-using Reader = Npz (*)(const fs::path& path, const NpzLimits& limits, const Wanted& wanted);
+using FormatReader = Npz (*)(const fs::path& path, const NpzLimits& limits, const Wanted& wanted);
 
-Reader reader_of(const fs::path& path) {
+FormatReader reader_of(const fs::path& path) {
   const std::string ending = ending_of(path);
   if (ending == ".npz") return read_npz;
   if (ending == ".npy" || ending == "/") return read_npy_files;
   if (ending == ".safetensors") return read_safetensors;
   if (ending == ".csv") return read_csv;
   require_readable_file(path);
-  std::ifstream file(path, std::ios::binary);
-  std::string start(9, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string start = file_start(path, 9);
   if (start.empty() || start.starts_with("PK")) return read_npz;  // which says that it is empty
   if (start.size() == 9 && start.back() == '{') return read_safetensors;
   refuse_file(path, "is none of .npz, .npy, .safetensors, .csv");
@@ -222,17 +216,13 @@ void require_arrays(const fs::path& path, const std::vector<std::string>& names,
   if (missing.empty()) return;
   const std::string where = where_expected(path, missing);
   for (std::string& name : missing) name = fmt::format("\"{}\"", name);
-  constexpr std::size_t most = 10;
   std::vector<std::string> found;
-  for (const auto& [each, array] : arrays) found.push_back(shown(each));
-  for (const std::string& each : unread) found.push_back(shown(each));
-  const std::size_t more = found.size() - std::min(found.size(), most);
-  found.resize(found.size() - more);
+  for (const auto& [each, array] : arrays) found.push_back(each);
+  found.insert(found.end(), unread.begin(), unread.end());
   refuse(
-      "{}: {} missing{}; found: {}{}{}", path.string(),
+      "{}: {} missing{}; found: {}{}", path.string(),
       (missing.size() == 1 ? "array " : "arrays ") + listed(missing) + (missing.size() == 1 ? " is" : " are"),
-      where, found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
-      more > 0 ? fmt::format(" and {} more", more) : "", advice);
+      where, found.empty() ? "no arrays" : few_of(found), advice);
 }
 
 void require_readable(const Unreadable& unreadable, std::string_view name) {

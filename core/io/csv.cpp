@@ -87,34 +87,6 @@ class Lines {
   Index next_number_ = 1;
 };
 
-/// What one column holds: entry `index` of the rows of an array, or an array of one number per token.
-struct Column {
-  std::string name;  // as written
-  std::string array;
-  std::optional<Index> index;
-};
-
-/// Takes "q12" and "q[12]" apart.
-Column column_of(std::string_view name) {
-  Column column{valid_utf8(name), valid_utf8(name), {}};
-  std::string_view digits = name;
-  std::size_t begin = 0;
-  if (name.ends_with(']') && name.find('[') != std::string_view::npos) {
-    begin = name.find('[');
-    digits = name.substr(begin + 1, name.size() - begin - 2);
-  } else {
-    begin = name.find_last_not_of("0123456789") + 1;  // 0 where there is none but digits
-    digits = name.substr(begin);
-  }
-  const auto index = parse_all<Index>(digits);
-  if (begin == 0 || !index || *index < 0) return column;
-  column.array = valid_utf8(name.substr(0, begin));
-  column.index = index;
-  return column;
-}
-
-bool is_label(const std::string& name) { return name == "label" || name == "token"; }
-
 /// The numbers of one array, row by row as they come.
 struct Table {
   std::vector<double> values;
@@ -122,6 +94,33 @@ struct Table {
   bool has_axis = true;  // false: one number per token
   std::string problem;
 };
+
+/// What one column holds: entry `index` of the rows of an array, or an array of one number per token. One
+/// without a name is ignored.
+struct Column {
+  std::string name = {};  // as written
+  std::string array = {};
+  std::optional<Index> index = {};
+  Table* table = nullptr;  // null where it is not read
+
+  bool is_label() const { return name == "label" || name == "token"; }
+};
+
+/// Takes "q12" and "q[12]" apart.
+Column column_of(std::string_view name) {
+  Column column{.name = valid_utf8(name), .array = valid_utf8(name)};
+  std::size_t begin = name.find_last_not_of("0123456789") + 1;  // 0 where there is none but digits
+  std::string_view digits = name.substr(begin);
+  if (const std::size_t bracket = name.find('['); name.ends_with(']') && bracket != std::string_view::npos) {
+    begin = bracket;
+    digits = name.substr(bracket + 1, name.size() - bracket - 2);
+  }
+  const auto index = parse_all<Index>(digits);
+  if (begin == 0 || !index || *index < 0) return column;
+  column.array = valid_utf8(name.substr(0, begin));
+  column.index = index;
+  return column;
+}
 
 /// The width of an array is its largest index + 1; all smaller indices must be there too.
 void measure(Table& table, std::string_view what, const std::vector<const Column*>& columns) {
@@ -147,14 +146,13 @@ void measure(Table& table, std::string_view what, const std::vector<const Column
                               columns.front()->array, missing);
 }
 
-/// A finite number, or nothing.
 std::optional<double> number_in(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto value = parse_all<double>(text);
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& path) {
+std::vector<Column> read_header(Lines& lines, const fs::path& path) {
   if (!lines.more()) refuse_file(path, "is empty; expected a line of names such as {}", example);
   std::vector<std::string> names;
   lines.read(names);
@@ -162,15 +160,14 @@ std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& pat
     if (names.size() == 1 && names.front().find(separator) != std::string::npos)
       lines.fail(fmt::format("expected commas between the fields, as in {}", example));
   }
-  std::vector<std::optional<Column>> columns;
+  std::vector<Column> columns;
   std::set<std::pair<std::string, Index>> seen;
   for (const std::string& name : names) {
     const std::string_view bare = trimmed(name);
-    auto& column = columns.emplace_back();
-    if (bare.empty()) continue;
-    column = column_of(bare);
-    if (!seen.emplace(is_label(column->array) ? "label" : column->array, column->index.value_or(-1)).second)
-      lines.fail(fmt::format("the column \"{}\" is there twice", shown(column->name)));
+    const Column& column = columns.emplace_back(bare.empty() ? Column{} : column_of(bare));
+    const bool is_labels = is_among(column.array, {"label", "token"});
+    if (!bare.empty() && !seen.emplace(is_labels ? "label" : column.array, column.index.value_or(-1)).second)
+      lines.fail(fmt::format("the column \"{}\" is there twice", shown(column.name)));
   }
   return columns;
 }
@@ -178,16 +175,11 @@ std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& pat
 /// Reads the lines below the names into tables and labels.
 class CsvReader {
  public:
-  CsvReader(const fs::path& path, const std::vector<std::optional<Column>>& columns, const Wanted& wanted,
-            Npz& npz)
-      : what_(path.string()), columns_(columns) {
+  CsvReader(const fs::path& path, std::vector<Column> columns, const Wanted& wanted, Npz& npz)
+      : what_(path.string()), columns_(std::move(columns)) {
     std::map<std::string, std::vector<const Column*>> of_array;
-    for (const auto& column : columns) {
-      if (!column) continue;
-      if (is_label(column->name))
-        has_labels_ = true;
-      else
-        of_array[column->array].push_back(&*column);
+    for (const Column& column : columns_) {
+      if (!column.is_label() && !column.name.empty()) of_array[column.array].push_back(&column);
     }
     for (const auto& [name, own] : of_array) {
       if (wanted && !wanted(name))
@@ -195,26 +187,24 @@ class CsvReader {
       else
         measure(tables_[name], array_words(path, name), own);
     }
-    for (const auto& column : columns) {
-      const auto found = column ? tables_.find(column->array) : tables_.end();
-      targets_.push_back(found == tables_.end() ? nullptr : &found->second);
-    }
+    for (Column& column : columns_) column.table = value_at(tables_, column.array);
   }
 
   void read_row(Lines& lines, Budget& budget) {
     lines.read(fields_);
-    if (fields_.size() != columns_.size()) {
+    if (fields_.size() != columns_.size())
       lines.fail(fmt::format("has {} fields; expected {}, as in the line of names", fields_.size(),
                              columns_.size()));
-    }
     for (auto& [name, table] : tables_) {
       if (!table.problem.empty()) continue;
       budget.take(static_cast<std::uint64_t>(table.width) * sizeof(double), what_);
       table.values.resize(table.values.size() + static_cast<std::size_t>(table.width));
     }
     for (std::size_t i = 0; i < fields_.size(); ++i) {
-      if (columns_[i] && is_label(columns_[i]->name)) labels_.push_back(valid_utf8(fields_[i]));
-      if (targets_[i] != nullptr) take(*targets_[i], *columns_[i], fields_[i], lines.number());
+      if (columns_[i].is_label())
+        labels_.push_back(valid_utf8(fields_[i]));
+      else if (columns_[i].table)
+        take(*columns_[i].table, columns_[i], fields_[i], lines.number());
     }
     ++rows_;
   }
@@ -229,30 +219,27 @@ class CsvReader {
       if (table.has_axis) shape.push_back(table.width);
       npz.arrays.emplace(name, Array(shape, std::move(table.values)));
     }
-    if (has_labels_) npz.texts.emplace("tokens", nlohmann::json(labels_).dump());
+    if (std::ranges::any_of(columns_, &Column::is_label))
+      npz.texts.emplace("tokens", nlohmann::json(labels_).dump());
   }
 
  private:
   void take(Table& table, const Column& column, const std::string& field, Index line) {
     if (!table.problem.empty()) return;
     const std::string_view text = trimmed(field);
-    const std::optional<double> number = number_in(text);
-    if (!number) {
+    if (const std::optional<double> number = number_in(text))
+      table.values[table.values.size() - static_cast<std::size_t>(table.width - column.index.value_or(0))] =
+          *number;
+    else
       table.problem = fmt::format("{}: line {}, column \"{}\": expected a finite number, found \"{}\"", what_,
                                   line, shown(column.name), shown(text));
-      return;
-    }
-    const auto row = table.values.end() - static_cast<std::ptrdiff_t>(table.width);
-    row[static_cast<std::ptrdiff_t>(column.index.value_or(0))] = *number;
   }
 
   const std::string what_;
-  const std::vector<std::optional<Column>>& columns_;
+  std::vector<Column> columns_;
   std::map<std::string, Table> tables_;
-  std::vector<Table*> targets_;  // one per column; null where it is not read
   std::vector<std::string> labels_;
   std::vector<std::string> fields_;
-  bool has_labels_ = false;
   Index rows_ = 0;
 };
 
@@ -267,10 +254,10 @@ Npz read_csv(const fs::path& path, const NpzLimits& limits, const Wanted& wanted
   if (is_among(std::byte{0}, text))
     refuse_file(path, "is no text in UTF-8: it holds bytes that are 0, as UTF-16 does; save it as UTF-8");
   Lines lines({reinterpret_cast<const char*>(text.data()), text.size()}, path);
-  const std::vector<std::optional<Column>> columns = read_header(lines, path);
+  std::vector<Column> columns = read_header(lines, path);
   if (!lines.more()) refuse_file(path, "has no line below the names; expected one for each token");
   Npz npz;
-  CsvReader reader(path, columns, wanted, npz);
+  CsvReader reader(path, std::move(columns), wanted, npz);
   while (lines.more()) reader.read_row(lines, budget);
   reader.finish(npz);
   return npz;

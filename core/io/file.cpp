@@ -77,6 +77,14 @@ std::vector<std::byte> read_bytes(const fs::path& path, std::uint64_t first, std
   return bytes;
 }
 
+std::string file_start(const fs::path& path, std::size_t count) {
+  std::string start(count, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(count));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  return start;
+}
+
 std::vector<fs::path> files_ending(const fs::path& folder, std::string_view ending) {
   std::vector<fs::path> files;
   std::error_code error;

@@ -29,6 +29,9 @@ std::string read_text_file(const std::filesystem::path& path, std::uintmax_t mos
 std::vector<std::byte> read_bytes(const std::filesystem::path& path, std::uint64_t first,
                                   std::uint64_t count);
 
+/// The first bytes of a file, at most `count`; fewer where it is shorter or cannot be read.
+std::string file_start(const std::filesystem::path& path, std::size_t count);
+
 /// The files of a folder whose names end in `ending`, by name. Throws InputError where it cannot be read.
 std::vector<std::filesystem::path> files_ending(const std::filesystem::path& folder, std::string_view ending);
 

@@ -1,5 +1,4 @@
 #include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 

@@ -15,7 +15,7 @@ bool are_equal(const ImRect& a, const ImRect& b) {
   return a.Min.x == b.Min.x && a.Min.y == b.Min.y && a.Max.x == b.Max.x && a.Max.y == b.Max.y;
 }
 
-bool is_own() { return program().panel_layout().is_own(program().workspace()); }
+bool is_own() { return program().panel_layout.is_own(program().workspace()); }
 
 PROGRAM_TEST("lays the panels out as designed at every size") {
   start_program(context);

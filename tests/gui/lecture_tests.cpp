@@ -33,7 +33,7 @@ ImRect settled_place(ImGuiTestContext* context, const char* window) {
 PROGRAM_TEST("presents and comes back") {
   Session& session = start_program(context);
   const ImRect before = settled_place(context, "//Stage");
-  const OwnLayout own = program().panel_layout().own(program().workspaces());
+  const OwnLayout own = program().panel_layout.own(program().workspaces());
   const Index token = session.token();
   press(context, ImGuiKey_F);
   IM_CHECK(program().presenting);
@@ -56,7 +56,7 @@ PROGRAM_TEST("presents and comes back") {
   IM_CHECK_EQ(after.Min.x, before.Min.x);
   IM_CHECK_EQ(after.Max.x, before.Max.x);
   IM_CHECK_EQ(after.Max.y, before.Max.y);
-  IM_CHECK(program().panel_layout().own(program().workspaces()) == own);
+  IM_CHECK(program().panel_layout.own(program().workspaces()) == own);
   context->KeyPress(ImGuiKey_Escape);
   IM_CHECK_EQ(program().refusal, "");  // there is nothing to let go of, and nothing to say
 }

@@ -30,10 +30,10 @@ const Workspace two_workspaces[] = {{"step", "Step", "", 0, workspaces().front()
 
 struct Started : ShownProgram {
   explicit Started(const OwnLayout& kept = {}) : ShownProgram(two_workspaces) {
-    application.panel_layout().restore(kept);
+    application.panel_layout.restore(kept);
     draw();
   }
-  OwnLayout own() { return application.panel_layout().own(application.workspaces()); }
+  OwnLayout own() { return application.panel_layout.own(application.workspaces()); }
 };
 
 const ImGuiWindow& window(const char* title) {
@@ -101,7 +101,7 @@ TEST_CASE("a panel with nothing to show leaves its room to the one above it", "[
   has_something = false;
   CHECK(heights().first > 0.98F * (upper + lower));
   CHECK_FALSE(is_shown("Lower"));
-  CHECK_FALSE(application.panel_layout().is_own(application.workspace()));
+  CHECK_FALSE(application.panel_layout.is_own(application.workspace()));
   has_something = true;
   CHECK(heights() == std::pair(upper, lower));
 }
@@ -125,7 +125,7 @@ TEST_CASE("docking is kept for each workspace, also between starts", "[layout]")
     position = window("Data").Pos;
     CHECK(position.y == window("Timeline").Pos.y);
     started.draw_in("tides");
-    CHECK_FALSE(started.application.panel_layout().is_own(started.application.workspace()));
+    CHECK_FALSE(started.application.panel_layout.is_own(started.application.workspace()));
     started.draw_in("step");
     CHECK(window("Data").Pos.x == position.x);
     CHECK(window("Data").Pos.y == position.y);
@@ -181,7 +181,7 @@ TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layou
     shown.draw();
     dock("Data", "Timeline");
     shown.draw();
-    kept = shown.application.panel_layout().own(workspaces());
+    kept = shown.application.panel_layout.own(workspaces());
     REQUIRE(kept.workspaces.size() == 1);
   }
   const std::span<const Panel> known = workspaces().front().panels;
@@ -189,7 +189,7 @@ TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layou
   more.push_back({"Tides", PanelPlace::left_top, draw_tides, ""});
   const Workspace grown[] = {{"step", "Step", "", 0, more}};
   ShownProgram shown(grown);
-  shown.application.panel_layout().restore(kept);
+  shown.application.panel_layout.restore(kept);
   shown.draw();
   CHECK(window("Tides").DockId == window("Stage").DockId);
   CHECK(window("Data").DockId != window("Stage").DockId);
@@ -236,7 +236,7 @@ TEST_CASE("a kept layout with mistakes in it is refused or harmless", "[layout]"
     Application application;
     Offscreen offscreen(640, 480);
     try {
-      application.panel_layout().restore(broken);
+      application.panel_layout.restore(broken);
     } catch (const InputError&) {
       ++refused;
       continue;

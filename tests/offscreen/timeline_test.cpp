@@ -333,7 +333,7 @@ TEST_CASE("the names of the floor's rows do not lie on each other, with tabs nei
     for (const int height : {800, 700, 1080}) {
       CAPTURE(tabs, height);
       ShownProgram shown("step", {}, {1280, height});
-      shown.application.panel_layout().show_tabs(tabs);
+      shown.application.panel_layout.show_tabs(tabs);
       shown.pass(20);
       std::vector<float> names;
       for (const Part* part : floor_parts()) {
