@@ -27,9 +27,7 @@ std::string times_text(const RaceReport& report, const RaceShape& shape) {
     if (!point.measured() || shape_of(point.entry) != shape) continue;
     RaceEntry entry = point.entry;
     entry.tokens = 0;
-    auto found = std::ranges::find(curves, entry, [](const auto& curve) { return curve.first; });
-    if (found == curves.end()) found = curves.insert(found, {entry, {}});
-    found->second.emplace(point.entry.tokens, &point);
+    value_of(curves, entry).emplace(point.entry.tokens, &point);
     lengths.insert(point.entry.tokens);
     transfers = transfers || point.transfers.median > 0;
   }
@@ -57,17 +55,13 @@ std::string times_text(const RaceReport& report, const RaceShape& shape) {
 
 /// One line for every reason, with all that it concerns.
 TextRows missing_rows(const RaceReport& report) {
-  std::vector<std::string> reasons;
-  std::map<std::string, std::vector<std::string>> concerned;
+  std::vector<std::pair<std::string, std::vector<std::string>>> concerned;
   for (const RacePoint& point : report.points) {
-    if (point.measured()) continue;
-    if (!concerned.contains(point.missing)) reasons.push_back(point.missing);
-    std::vector<std::string>& all = concerned[point.missing];
-    if (const std::string what = in_words(point.entry); !is_among(what, all)) all.push_back(what);
+    if (!point.measured()) value_of(concerned, point.missing).push_back(in_words(point.entry));
   }
   TextRows rows;
-  for (const std::string& reason : reasons)
-    rows.push_back({fmt::format("{}: {}", fmt::join(concerned[reason], ", "), reason)});
+  for (const auto& [reason, all] : concerned)
+    rows.push_back({fmt::format("{}: {}", fmt::join(each_once(all), ", "), reason)});
   return rows;
 }
 

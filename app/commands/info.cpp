@@ -108,29 +108,27 @@ std::string where_it_runs(const Variant& variant, Form form) {
   return devices.empty() ? "none" : fmt::format("{}", fmt::join(devices, ", "));
 }
 
-/// A reason why something is missing on a device, and the rules that lack it: of "two-pass", of
-/// "chunkwise tf32 (if causal=false)".
-struct Missing {
-  std::string device;
-  std::string reason;
-  std::vector<std::pair<std::string, std::vector<std::string>>> concerned = {};
+/// The rules that lack something, by what they lack: "two-pass", "chunkwise tf32 (if causal=false)".
+using Lacking = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-  /// Many rules that lack the same are counted.
-  std::string words() const {
-    constexpr std::size_t most_named = 8;
-    std::vector<std::string> all;
-    for (const auto& [what, ids] : concerned) {
-      if (ids.size() > most_named) {
-        all.push_back(fmt::format("{} rules {}", ids.size(), what));
-      } else {
-        for (const std::string& id : ids) all.push_back(fmt::format("{} {}", id, what));
-      }
+/// What is missing, by the device and the reason.
+using Missing = std::vector<std::pair<std::pair<std::string, std::string>, Lacking>>;
+
+/// Many rules that lack the same are counted.
+std::string in_words(const Lacking& lacking) {
+  constexpr std::size_t most_named = 8;
+  std::vector<std::string> all;
+  for (const auto& [what, ids] : lacking) {
+    if (ids.size() > most_named) {
+      all.push_back(fmt::format("{} rules {}", ids.size(), what));
+    } else {
+      for (const std::string& id : ids) all.push_back(fmt::format("{} {}", id, what));
     }
-    return fmt::format("{}: {}", fmt::join(all, ", "), reason);
   }
-};
+  return fmt::format("{}", fmt::join(all, ", "));
+}
 
-void add_missing(std::vector<Missing>& all, const Backend& backend, const Variant& variant, Form form) {
+void add_missing(Missing& all, const Backend& backend, const Variant& variant, Form form) {
   std::vector<std::optional<Gap>> gaps;
   const std::vector<Precision> precisions = precisions_of(backend);
   for (const Precision precision : precisions) gaps.push_back(gap(backend, variant, form, precision));
@@ -140,14 +138,7 @@ void add_missing(std::vector<Missing>& all, const Backend& backend, const Varian
     std::string what = name(form);
     if (!same) what += fmt::format(" {}", name(precisions[i]));
     if (gaps[i]->when != "always") what += fmt::format(" (if {})", gaps[i]->when);
-    auto missing = std::ranges::find_if(all, [&](const Missing& each) {
-      return each.device == backend.name() && each.reason == gaps[i]->reason;
-    });
-    if (missing == all.end()) missing = all.insert(missing, {backend.name(), gaps[i]->reason});
-    auto& concerned = missing->concerned;
-    auto place = std::ranges::find(concerned, what, [](const auto& each) { return each.first; });
-    if (place == concerned.end()) place = concerned.insert(place, {what, {}});
-    place->second.push_back(variant.id);
+    value_of(value_of(all, {backend.name(), gaps[i]->reason}), what).push_back(variant.id);
   }
 }
 
@@ -157,7 +148,7 @@ std::string section(const std::string& heading, TextRows rows) {
 
 /// One line for every reason on every device, with all that it concerns.
 std::string missing_text(std::span<const Variant> table) {
-  std::vector<Missing> all;
+  Missing all;
   for (const Variant& variant : table) {
     for (const Backend* backend : backends()) {
       if (!unavailable(*backend).empty()) continue;  // said once, where the devices are listed
@@ -165,7 +156,8 @@ std::string missing_text(std::span<const Variant> table) {
     }
   }
   TextRows rows;
-  for (const Missing& missing : all) rows.push_back({missing.device, missing.words()});
+  for (const auto& [where, lacking] : all)
+    rows.push_back({where.first, fmt::format("{}: {}", in_words(lacking), where.second)});
   return section("Missing, and why", std::move(rows));
 }
 

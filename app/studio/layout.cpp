@@ -198,11 +198,9 @@ void require_layout(const std::string& text) {
 }  // namespace
 
 bool Layout::is_own(const Workspace& workspace) const {
-  const auto found = laid_.find(workspace.id);
-  if (found == laid_.end()) return false;
-  const Laid& laid = found->second;
-  return laid.is_own ||
-         (!laid.designed.empty() && laid.designed != arrangement(laid.dockspace, workspace.panels));
+  const Laid* const laid = value_at(laid_, workspace.id);
+  return laid && (laid->is_own || (!laid->designed.empty() &&
+                                   laid->designed != arrangement(laid->dockspace, workspace.panels)));
 }
 
 void Layout::reset(const Workspace& workspace) { laid_.erase(workspace.id); }

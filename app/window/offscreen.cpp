@@ -104,9 +104,7 @@ void Offscreen::prepare() {
   io.DeltaTime = 1.0F / 60.0F;
 }
 
-void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false); }
-
-void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
+void Offscreen::pass(const std::function<void()>& draw, bool seen) {
   prepare();
   canvas_.build(width_, height_, draw);
   canvas_.fill(seen);
@@ -126,7 +124,7 @@ FrameTime Offscreen::time(const std::function<void()>& draw, bool seen) {
 
 Image Offscreen::render(const std::function<void()>& draw, int frames) {
   for (int frame = 1; frame < frames; ++frame) pass(draw);
-  draw_frame(draw, true);
+  pass(draw, true);
   return canvas_.read_pixels();
 }
 

@@ -36,15 +36,14 @@ class Offscreen {
   /// sizes have settled.
   Image render(const std::function<void()>& draw, int frames = 4);
 
-  /// Draws a frame that nobody will see: all but its pixels.
-  void pass(const std::function<void()>& draw);
+  /// Draws a frame that nobody will see: all but its pixels; `seen`: with them.
+  void pass(const std::function<void()>& draw, bool seen = false);
 
   /// Draws a frame and says what it took. `seen`: with its pixels.
   FrameTime time(const std::function<void()>& draw, bool seen = true);
 
  private:
   void prepare();
-  void draw_frame(const std::function<void()>& draw, bool seen);
 
   std::unique_ptr<SurfacelessContext> context_;  // first, so that it ends last
   Canvas canvas_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 
@@ -36,6 +38,15 @@ constexpr bool is_among(const Value& value, const List& list, Projection project
 template <class Value, class Item>
 constexpr bool is_among(const Value& value, std::initializer_list<Item> list) {
   return std::ranges::find(list, value) != list.end();
+}
+
+/// What a list of pairs in the order in which they came holds under a key; a new value where it holds none.
+template <class Key, class Value>
+Value& value_of(std::vector<std::pair<Key, Value>>& list, const std::type_identity_t<Key>& key) {
+  for (auto& [known, value] : list) {
+    if (known == key) return value;
+  }
+  return list.emplace_back(key, Value()).second;
 }
 
 /// What a map holds under a key; null where it holds nothing.
