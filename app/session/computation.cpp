@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "core/base/refuse.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -228,6 +227,22 @@ std::optional<double> distance_to_own_output(const Foundation& computation, cons
 
 }  // namespace
 
+double quantile(std::vector<double> numbers, double share) {
+  std::erase_if(numbers, [](double number) { return !std::isfinite(number); });
+  if (numbers.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(numbers.size())));
+  const auto at = numbers.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
+  std::ranges::nth_element(numbers, at);
+  return *at;
+}
+
+std::vector<double> sizes_of(const Matrix<double>& numbers, const Matrix<double>& more) {
+  std::vector<double> sizes;
+  for (const Matrix<double>* const each : {&numbers, &more})
+    for (const double number : each->reshaped()) sizes.push_back(std::abs(number));
+  return sizes;
+}
+
 LiveComputation::LiveComputation() { ++alive; }
 LiveComputation::~LiveComputation() { --alive; }
 
@@ -412,14 +427,8 @@ Found<FormResult> ComparedForm::compute(const Foundation& foundation, const Effo
 
 std::string subject_of(const Foundation& foundation) { return text_of(*foundation.data); }
 
-std::string subject_of_data(const std::weak_ptr<const Foundation>& of) {
-  const auto foundation = of.lock();
-  return foundation ? subject_of(*foundation) : std::string();
-}
-
-std::string subject_of_rule(const std::weak_ptr<const Foundation>& of) {
-  const auto foundation = of.lock();
-  return foundation ? subject_of(*foundation) + " " + foundation->variant->id : std::string();
+std::string subject_of_rule(const Foundation& foundation) {
+  return subject_of(foundation) + " " + foundation.variant->id;
 }
 
 Judgement judged(const Foundation& foundation, Form form, const Output& output, const Tolerance& allowed,

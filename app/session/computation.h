@@ -4,13 +4,28 @@
 
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
-#include "app/session/scales.h"
 #include "app/session/state.h"
 #include "core/insight/answers.h"
 #include "core/insight/learning.h"
 #include "core/insight/recall.h"
 
 namespace palimpsest {
+
+/// The magnitudes that nearly all numbers of a kind stay below, over the whole sequence.
+struct KindScales {
+  double key = 1;
+  double query = 1;
+  double value = 1;
+  double output = 0;  // 0: not known yet
+};
+
+/// What the part `share` of the finite `numbers` do not exceed; 0 if there are none.
+double quantile(std::vector<double> numbers, double share);
+
+/// The magnitudes of all numbers, and of `more` after them.
+std::vector<double> sizes_of(const Matrix<double>& numbers, const Matrix<double>& more = {});
+
+inline constexpr double nearly_all = 0.995;  // of the numbers have colours of their own
 
 /// The f64 recurrence of one head: run by the first caller, in its thread, so that only those who need it
 /// wait. Many threads may call at once.
@@ -200,10 +215,9 @@ std::shared_ptr<const Foundation> without_fault(const std::shared_ptr<const Comp
 
 /// The subject of questions about a computation: until an answer is there, one on the same data is shown.
 std::string subject_of(const Foundation& foundation);
-std::string subject_of_data(const std::weak_ptr<const Foundation>& of);
 
 /// The same for questions whose answers depend on the rule and its settings.
-std::string subject_of_rule(const std::weak_ptr<const Foundation>& of);
+std::string subject_of_rule(const Foundation& foundation);
 
 /// Judges a form's output against the reference of a foundation, as verify() does.
 Judgement judged(const Foundation& foundation, Form form, const Output& output, const Tolerance& allowed,
@@ -219,7 +233,7 @@ struct ComparedForm {
   Form form = Form::recurrent;
 
   auto operator<=>(const ComparedForm&) const = default;
-  std::string subject() const { return name(form) + (" " + subject_of_data(of)); }
+  std::string subject(const Foundation& about) const { return name(form) + (" " + subject_of(about)); }
   Found<FormResult> compute(const Foundation& foundation, const Effort& effort) const;
 };
 

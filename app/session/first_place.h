@@ -34,4 +34,19 @@ Cursor after_write(const Trace& trace, Index token);
 /// time that one notices. Throws Cancelled.
 Place first_place(const Computation& computation, const std::stop_token& stop);
 
+/// A token at which something happens, and what: "erases and writes strongly, fades more than most".
+struct EventMark {
+  Index token = 0;
+  std::string words;
+};
+
+/// What counts as an event, in a sentence.
+const char* events_in_words();
+
+/// The nearest marked token after `token`, or before it where `direction` is -1; nothing if there is none.
+/// Marked are writes among the strongest 5 % and at least half as strong as the strongest; writes that
+/// overshoot; decays and errors before the write among the largest 5 %; divergence of the memory with its
+/// cause; and the first token at which a form differs. Only the known part of `computed` counts.
+std::optional<EventMark> next_mark(const Computation& computed, Index token, int direction);
+
 }  // namespace palimpsest

@@ -156,10 +156,7 @@ Found<MemoryStory> StoryAtToken::compute(const Foundation& foundation, const Eff
     story.before = change.before.front().second;
     story.after = change.after.front().second;
     story.change = story.after - story.before;
-    std::vector<double> sizes = sizes_of(story.before);
-    std::ranges::copy(sizes_of(story.after), std::back_inserter(sizes));
-    std::erase_if(sizes, [](double size) { return std::isnan(size); });
-    story.range = quantile(std::move(sizes), nearly_shown);
+    story.range = quantile(sizes_of(story.before, story.after), nearly_shown);
     story.version = next_version();
   }
   try {

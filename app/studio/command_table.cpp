@@ -1,4 +1,5 @@
 #include "app/session/compared_sides.h"
+#include "app/session/first_place.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"

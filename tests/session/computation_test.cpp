@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "app/session/presets.h"
-#include "app/session/scales.h"
+#include "app/session/first_place.h"
 #include "core/base/error.h"
 #include "core/proof/verify.h"
 #include "core/variants/variants.h"
