@@ -1,6 +1,5 @@
 #include "app/views/doubts.h"
 
-#include "app/session/file_questions.h"
 #include "app/session/presets.h"
 #include "app/views/story.h"
 

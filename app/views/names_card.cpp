@@ -1,6 +1,5 @@
 #include <fmt/ranges.h>
 
-#include "app/session/file_questions.h"
 #include "app/views/doubts.h"
 
 // The card that assigns the arrays of a file to inputs.

@@ -2,7 +2,6 @@
 
 #include "app/session/named_file.h"
 
-#include "app/session/file_questions.h"
 #include "tests/core/io/files.h"
 #include "tests/session/opened.h"
 
