@@ -10,7 +10,7 @@ inline constexpr const char* overwriting_capture = "capture:gated_deltanet_overw
 
 /// Opens it at the first thing said to be in a jar: before that there is little to see.
 inline void open_overwriting(Session& session) {
-  session.open(open_capture(overwriting_capture), {.token = 6});
+  session.open(open_capture(overwriting_capture), Place{.token = 6});
 }
 
 }  // namespace palimpsest::testing

@@ -145,7 +145,7 @@ const DataSet& Session::data() const {
   return computed_ ? *computed_->data : empty;
 }
 
-bool Session::open_at(DataSet new_data, const std::optional<Place>& place) {
+bool Session::open(DataSet new_data, const std::optional<Place>& place) {
   const auto data = std::make_shared<const DataSet>(std::move(new_data));
   if (!can_be_opened(data->id)) {
     std::erase_if(kept_, [&](const auto& kept) { return kept->id == data->id; });

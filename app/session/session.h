@@ -20,8 +20,7 @@ class Session {
   /// Opens data made in memory, at first_place() or at `place`, and switches to their rule. That is done in
   /// another thread while the last result stays. Returns false if it is known at once that the data cannot be
   /// opened; message() then says why.
-  bool open(DataSet data) { return open_at(std::move(data), {}); }
-  bool open(DataSet data, const Place& place) { return open_at(std::move(data), place); }
+  bool open(DataSet data, const std::optional<Place>& place = {});
 
   /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread), "text:…" or a file (an id of
   /// file_id()) at first_place(), and at `head` or the default head.
@@ -206,7 +205,6 @@ class Session {
   Form form() const { return state_.sides.front().form; }
   SessionState saved_state() const;
   bool is_opening() const;
-  bool open_at(DataSet data, const std::optional<Place>& place);
   bool open_place(const std::string& name, const std::function<SessionState()>& read);
   bool open_state(Wish wish);
   bool start_opening(Wish wish);

@@ -280,7 +280,7 @@ TEST_CASE("every workspace is of the cursor's text while its step is made", "[at
     ShownProgram shown(workspace.id, "preset:overwrite?T=5&K=6&V=5");
     shown.choose(Form::parallel);  // whose first block takes more than a frame
     shown.draw();
-    REQUIRE(shown.session.open(make_preset("preset:overwrite?T=1500&K=6&V=5"), {.token = 1390}));
+    REQUIRE(shown.session.open(make_preset("preset:overwrite?T=1500&K=6&V=5"), Place{.token = 1390}));
     shown.session.wait_for_choice();
     shown.pass();
     REQUIRE(shown.session.lookout().is_stale());  // the step at the cursor is still one of the text before
