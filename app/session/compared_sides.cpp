@@ -324,11 +324,6 @@ std::string otherwise(const Side& side, const Side& than) {
 static auto parts_of(const SideMoment::Memory& memory) { return std::tie(memory.S, memory.apart); }
 static auto parts_of(const SideMoment& moment) { return std::tie(moment.before, moment.after, moment.table); }
 
-std::string ComputedSide::subject() const {
-  const auto known = of.lock();
-  return known ? fmt::format("{} {}", slot, text_of(*known)) : std::string();
-}
-
 bool ComputedSide::operator<(const ComputedSide& other) const {
   return of != other.of ? of < other.of : *choice < *other.choice;
 }
@@ -353,8 +348,6 @@ ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice ch
   choice.chunk_size = std::clamp<Index>(choice.chunk_size, 1, largest_chunk(data->tokens));
   return {data, std::make_shared<const Choice>(std::move(choice)), slot, devices};
 }
-
-std::string SideAtWord::subject() const { return fmt::format("{} {}", slot, subject_of_data(of)); }
 
 Found<SideMoment> SideAtWord::compute(const Foundation& foundation, const Effort& effort) const {
   const std::shared_ptr<const Foundation> other = present_of(reference);

@@ -78,7 +78,7 @@ struct ComputedSide {
   std::size_t slot = 0;
   Devices devices = backends();
 
-  std::string subject() const;
+  std::string subject(const DataSet& data) const { return fmt::format("{} {}", slot, text_of(data)); }
   /// By data and choice.
   bool operator<(const ComputedSide& other) const;
   Found<Computation> compute(const Effort& effort) const;
@@ -125,7 +125,7 @@ struct SideAtWord {
   WordChoice words = {};
   std::size_t slot = 0;
 
-  std::string subject() const;
+  std::string subject(const Foundation& about) const { return fmt::format("{} {}", slot, subject_of(about)); }
   auto operator<=>(const SideAtWord&) const = default;
   Found<SideMoment> compute(const Foundation& foundation, const Effort& effort) const;
 };

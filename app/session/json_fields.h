@@ -156,15 +156,6 @@ std::vector<std::string_view> field_names() {
   return names;
 }
 
-/// Reads a field that has no fields itself, within its range.
-template <class Struct, class Value>
-void read_leaf(const Fields& from, const Field<Struct, Value>& field, Value& value) {
-  if constexpr (std::is_arithmetic_v<Value> && !std::same_as<Value, bool>)
-    from.read(field.name, value, field.traits);
-  else
-    from.read(field.name, value);
-}
-
 /// How an absent field is handled: its value stays, or it is an error. In the latter case problems name the
 /// struct.
 enum class Absent { stays, refused };
@@ -178,8 +169,10 @@ void read_fields(const Fields& from, Struct& into, const Check& check) {
     if (absent == Absent::refused && *field.name != '\0') from.require(field.name);
     if constexpr (requires { check.read(from, field.name, value); }) {
       check.read(from, field.name, value);
+    } else if constexpr (std::is_arithmetic_v<Value> && !std::same_as<Value, bool>) {
+      from.read(field.name, value, field.traits);
     } else if constexpr (!HasFields<Value>) {
-      read_leaf(from, field, value);
+      from.read(field.name, value);
     } else if (*field.name == '\0') {
       read_fields<absent>(from, value, check);
     } else if (const auto inner = from.at(field.name)) {

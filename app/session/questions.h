@@ -139,8 +139,8 @@ using ValueOf = decltype(found_by(&Key::compute));
 
 /// A question: a small value with an order (<), usually
 /// `auto operator<=>(const X&) const = default`. It may also have
-/// - `std::string subject() const`: until its own value is there, the last one with the same subject is used;
-///   the default is subject_of() the thing that it is about;
+/// - `std::string subject() const`, or `subject(const Thing&)`: until its own value is there, the last one with
+///   the same subject is used; the default is subject_of() the thing that it is about;
 /// - `static constexpr std::size_t most_kept`: of such values, those used last.
 template <class Key>
 concept Question = requires(const Key& key) {
@@ -197,10 +197,11 @@ struct AskedKey final : AskedQuestion {
       return key.subject();
     } else if constexpr (requires { key.of.lock(); }) {
       const auto thing = key.of.lock();
-      return thing ? subject_of(*thing) : std::string();
-    } else {
-      return {};
+      if (!thing) return {};
+      if constexpr (requires { key.subject(*thing); }) return key.subject(*thing);
+      return subject_of(*thing);
     }
+    return {};
   }
   bool is_gone() const override {
     if constexpr (requires { key.of.expired(); }) return key.of.expired();

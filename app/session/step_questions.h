@@ -63,7 +63,7 @@ struct WhoWrote {
 
   auto operator<=>(const WhoWrote&) const = default;
   Found<WhoWroteIt> compute(const Foundation& foundation, const Effort& effort) const;
-  std::string subject() const { return subject_of_rule(of); }
+  std::string subject(const Foundation& about) const { return subject_of_rule(about); }
 };
 
 /// What is shown of a step. Its members belong together, whatever is chosen meanwhile.
@@ -124,7 +124,7 @@ struct ChunkCosts {
 
   auto operator<=>(const ChunkCosts&) const = default;
   Found<std::vector<CostRow>> compute(const Foundation& foundation, const Effort& effort) const;
-  std::string subject() const { return subject_of_rule(of); }
+  std::string subject(const Foundation& about) const { return subject_of_rule(about); }
 };
 
 /// The counted costs of every form on these data with the chosen chunk size, a row for each of all_forms: a
@@ -135,7 +135,7 @@ struct FormCosts {
 
   auto operator<=>(const FormCosts&) const = default;
   Found<std::vector<CostRow>> compute(const Foundation& foundation, const Effort& effort) const;
-  std::string subject() const { return subject_of_rule(of); }
+  std::string subject(const Foundation& about) const { return subject_of_rule(about); }
 };
 
 /// The measured difference of the chunkwise form in float32 from the f64 recurrence, for every chunk size of
@@ -145,7 +145,7 @@ struct ChunkErrors {
 
   auto operator<=>(const ChunkErrors&) const = default;
   Found<std::vector<double>> compute(const Foundation& foundation, const Effort& effort) const;
-  std::string subject() const { return subject_of_rule(of); }
+  std::string subject(const Foundation& about) const { return subject_of_rule(about); }
 };
 
 }  // namespace palimpsest

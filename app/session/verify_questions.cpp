@@ -50,9 +50,7 @@ void make_showable(WrongPlace& place) {
   if (!fits) tensor.is.resize(0, 0);
   cut(tensor.should_be, place.first_row, place.first_column);
   cut(tensor.is, place.first_row, place.first_column);
-  std::vector<double> sizes = sizes_of(tensor.should_be);
-  std::ranges::copy(sizes_of(tensor.is), std::back_inserter(sizes));
-  const double range = quantile(std::move(sizes), usual_part);
+  const double range = quantile(sizes_of(tensor.should_be, tensor.is), usual_part);
   if (range > 0) place.range = range;
   constexpr double least_part = 0.02;  // of the common scale
   const double largest = quantile(sizes_of(tensor.should_be), 1);
@@ -159,10 +157,16 @@ const VerifyResult* worst_of(const VerifyReport& report, const GridColumn& colum
   return worst;
 }
 
+GridReports::Row row_of(std::shared_ptr<const VerifyReport> report) {
+  GridReports::Row row{std::move(report), {}};
+  for (const GridColumn& column : grid_columns()) row.cells.push_back(worst_of(*row.report, column));
+  return row;
+}
+
 }  // namespace
 
-std::string ProofLine::subject() const {
-  return fmt::format("{} {} {}", name(form), palimpsest::name(arithmetic), subject_of_data(of));
+std::string ProofLine::subject(const Foundation& about) const {
+  return fmt::format("{} {} {}", name(form), palimpsest::name(arithmetic), subject_of(about));
 }
 
 Found<Seen> ProofLine::compute(const Foundation& foundation, const Effort& effort) const {
@@ -326,10 +330,8 @@ GridReports grid_reports(const VerifyReport& report) {
     for (const VerifyResult& result : report.results) {
       if (result.variant == variant.id) own.results.push_back(result);
     }
-    if (own.results.empty()) continue;
-    GridReports::Row& row = all.reports[variant.id];
-    row.report = std::make_shared<const VerifyReport>(std::move(own));
-    for (const GridColumn& column : grid_columns()) row.cells.push_back(worst_of(*row.report, column));
+    if (!own.results.empty())
+      all.reports[variant.id] = row_of(std::make_shared<const VerifyReport>(std::move(own)));
   }
   return all;
 }
@@ -412,11 +414,7 @@ void CheckedGrid::keep_checking(Session& session) {
     const Known<VerifyReport> answer =
         session.questions().ask(VerifiedVariant{variant.id, with_long_texts}, Urgency::later);
     if (wanted++ == 0) under_way_ = answer.progress;
-    if (answer.value && !answer.stale) {
-      GridReports::Row& row = known.reports[variant.id];
-      row.report = answer.value;
-      for (const GridColumn& column : grid_columns()) row.cells.push_back(worst_of(*answer.value, column));
-    }
+    if (answer.value && !answer.stale) known.reports[variant.id] = row_of(answer.value);
     if (!answer.reason.empty()) known.problems[variant.id] = answer.reason;
   }
   if (wanted == 0) runs_ = false;

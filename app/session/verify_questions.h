@@ -15,7 +15,7 @@ struct ProofLine {
   Form form = Form::recurrent;
   Arithmetic arithmetic = Arithmetic::f64;
 
-  std::string subject() const;
+  std::string subject(const Foundation& about) const;
   auto operator<=>(const ProofLine&) const = default;
   Found<Seen> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -37,7 +37,7 @@ struct FaultHere {
   Form form = Form::chunkwise;
   std::string fault = {};
 
-  std::string subject() const { return fault + subject_of_data(of); }
+  std::string subject(const Foundation& about) const { return fault + subject_of(about); }
   auto operator<=>(const FaultHere&) const = default;
   Found<FaultFigures> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -84,7 +84,7 @@ struct FragileHere {
   std::string fragile = {};
   bool breaks = true;
 
-  std::string subject() const { return fragile + subject_of_data(of); }
+  std::string subject(const Foundation& about) const { return fragile + subject_of(about); }
   auto operator<=>(const FragileHere&) const = default;
   Found<FragileFigures> compute(const Foundation& foundation, const Effort& effort) const;
 };
