@@ -1,6 +1,5 @@
 #include "app/session/named_file.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -194,39 +193,38 @@ void ask_about_layout(std::vector<Doubt>& doubts, const NamedFile& named, const 
                     .id = file_id(turned)});
 }
 
-/// Whether gates are what their names say: logits, logarithms, shares.
+/// A range in which a gate is not what its name says, but another one or its own logit.
+struct OtherRange {
+  const char* input;
+  bool (*is_other)(double least, double most);
+  const char* other;
+  const char* what;
+  const char* answer;
+};
+constexpr OtherRange other_ranges[] = {
+    {"beta", [](double least, double most) { return least < 0 || most > 2; }, "beta", "a logit",
+     "Apply sigmoid"},
+    {"g", [](double least, double most) { return most > 0 && least >= 0 && most <= 1; }, "alpha", "alpha",
+     "Take its logarithm"},
+    {"alpha", [](double least, double most) { return least < 0 && most <= 0; }, "g", "log alpha",
+     "Use it as g"}};
+
 void ask_about_ranges(std::vector<Doubt>& doubts, const NamedFile& named, const Arrays& arrays) {
-  const auto ask = [&](const NamedFile& other, std::string words, std::string answer, bool keeps_rule) {
-    doubts.push_back({.words = std::move(words),
-                      .answer = std::move(answer),
-                      .id = file_id(other),
-                      .keeps_rule = keeps_rule});
-  };
-  const auto as_other = [&](const char* input, const char* other) {
+  for (const auto& [input, is_other, other, what, answer] : other_ranges) {
+    const Array* const array = value_at(arrays, input);
+    if (!array || array->size() == 0) continue;
+    const auto [least, most] = reach_of(*array);
+    if (!is_other(least, most)) continue;
+    const std::string source = source_array(named, input);
+    const bool is_logit = std::string_view(input) == other;
     NamedFile changed = named;
     changed.sources.erase(input);
-    changed.sources[other] = source_array(named, input);
-    return changed;
-  };
-  if (const Array* const beta = value_at(arrays, "beta"); beta && beta->size() > 0) {
-    const auto [least, most] = reach_of(*beta);
-    NamedFile changed = named;
-    changed.sources["beta"] = fmt::format("{}{})", sigmoid_of, source_array(named, "beta"));
-    if (least < 0 || most > 2)
-      ask(changed, fmt::format("beta is from {:.3g} to {:.3g}: is it a logit?", least, most), "Apply sigmoid",
-          true);
-  }
-  if (const Array* const g = value_at(arrays, "g"); g && g->size() > 0) {
-    const auto [least, most] = reach_of(*g);
-    if (most > 0 && least >= 0 && most <= 1)
-      ask(as_other("g", "alpha"), fmt::format("g is from {:.3g} to {:.3g}: is it alpha?", least, most),
-          "Take its logarithm", false);
-  }
-  if (const Array* const alpha = value_at(arrays, "alpha"); alpha && alpha->size() > 0) {
-    const auto [least, most] = reach_of(*alpha);
-    if (least < 0 && most <= 0)
-      ask(as_other("alpha", "g"),
-          fmt::format("alpha is from {:.3g} to {:.3g}: is it log alpha?", least, most), "Use it as g", false);
+    changed.sources[other] = is_logit ? fmt::format("{}{})", sigmoid_of, source) : source;
+    doubts.push_back(
+        {.words = fmt::format("{} is from {:.3g} to {:.3g}: is it {}?", input, least, most, what),
+         .answer = answer,
+         .id = file_id(changed),
+         .keeps_rule = is_logit});
   }
 }
 
