@@ -2,10 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <numeric>
+
 #include "app/session/paths.h"
 #include "app/session/typed_text.h"
-#include "core/base/refuse.h"
 #include "core/base/text.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -13,14 +15,11 @@ namespace {
 
 using Directions = std::vector<std::vector<double>>;
 
-/// Plain loops instead of Eigen: its order of summation depends on the processor.
+/// Not by Eigen: its order of summation depends on the processor.
 double dot(const std::vector<double>& x, const std::vector<double>& y) {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
-  return sum;
+  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
-/// Divides by the norm.
 void normalise(std::vector<double>& vector) {
   const double length = std::sqrt(dot(vector, vector));
   for (double& number : vector) number /= length;
@@ -45,6 +44,8 @@ std::string text_of(const std::vector<std::string>& labels) {
   }
   return text;
 }
+
+}  // namespace
 
 /// Generates a sequence token by token. Tokens beyond the last one are ignored.
 class Story {
@@ -152,10 +153,11 @@ class Story {
   std::vector<std::string> labels_;
 };
 
-template <std::size_t count>
-std::string word(const std::array<const char*, count>& words, Index index) {
-  const auto round = index / static_cast<Index>(count);
-  const char* name = words[static_cast<std::size_t>(index) % count];
+namespace {
+
+std::string word(std::span<const char* const> words, Index index) {
+  const Index round = index / std::ssize(words);
+  const char* name = entry(words, index % std::ssize(words));
   return round == 0 ? name : fmt::format("{} {}", name, round + 1);
 }
 
@@ -349,14 +351,6 @@ void tell_copy(Story& story) {
   }
 }
 
-/// The data that one of these functions generates.
-template <void (*tell)(Story&)>
-DataSet told(const PresetSize& size) {
-  Story story(size);
-  tell(story);
-  return story.finish();
-}
-
 constexpr std::string_view preset_prefix = "preset:";
 constexpr std::string_view capture_prefix = "capture:";
 
@@ -418,20 +412,18 @@ Request parse(std::string_view id) {
   require("T", request.size.tokens, request.preset.fewest_tokens, most_preset_tokens);
   require("K", request.size.dk, 1, most_preset_channels);
   require("V", request.size.dv, 1, most_preset_channels);
+  constexpr Index most_work = Index{1} << 29;  // the cost of one run of the recurrence
   const Index work = request.size.tokens * request.size.dk * request.size.dv;
-  if (work > most_preset_work)
+  if (work > most_work)
     refuse("T x K x V is {} x {} x {} = {}; expected at most {}, which takes seconds", request.size.tokens,
-           request.size.dk, request.size.dv, work, most_preset_work);
+           request.size.dk, request.size.dv, work, most_work);
   return request;
 }
 
 /// The captures that the program ships, by name.
 std::vector<std::string> capture_names() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(asset("captures"))) {
-    if (entry.path().extension() == ".npz") names.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(names);
+  for (const auto& file : files_ending(asset("captures"), ".npz")) names.push_back(file.stem().string());
   return names;
 }
 
@@ -442,25 +434,25 @@ std::span<const Preset> presets() {
       {"random", "Random unit keys", "Values are stored under random keys, then queried.",
        "Random keys are not orthogonal, so every stored value leaks into what the memory returns for the "
        "others. More tokens or fewer key channels make it worse.",
-       told<tell_random>},
+       tell_random},
       {"orthonormal", "Orthonormal keys", "Values are stored under orthogonal keys, then queried.",
        "Orthogonal keys do not interfere: every rule without decay returns the exact value. There can be as "
        "many of them as key channels.",
-       told<tell_orthonormal>},
+       tell_orthonormal},
       {"correlated", "Correlated keys", "Values are stored under similar keys, then queried.",
        "Any two keys have the same cosine. Linear attention returns a mixture of all values. The delta rule "
        "subtracts the prediction before it writes.",
-       told<tell_correlated>, 1, true},
+       tell_correlated, 1, true},
       {"overwrite", "Overwrite", "A key gets a value, and later another one.",
        "Some colours get a second thing. For the query of such a colour, the delta rule returns the new "
        "thing. Linear attention returns the sum of the old and the new.",
-       told<tell_overwrite>, 3},
+       tell_overwrite, 3},
       {"one_fact",
        "One fact, overwritten",
        "A red thing is stored, and later another one, with four channels each.",
        "Small enough to check by hand. At \"red → drum\" the delta rule erases the old value of red and "
        "keeps that of blue. Linear attention returns the sum of both values of red.",
-       told<tell_one_fact>,
+       tell_one_fact,
        6,
        false,
        {.tokens = 6, .dk = 4, .dv = 4}},
@@ -470,26 +462,26 @@ std::span<const Preset> presets() {
        "The second document overwrites blue and says nothing of red. A rule that only adds returns "
        "everything. A gate alone mixes both values of blue. The delta rule alone still returns the old value "
        "of red. Only a rule with both is right about all three.",
-       told<tell_documents>,
+       tell_documents,
        10,
        false,
        {.tokens = 10, .dk = 16, .dv = 16}},
       {"recall", "Associative recall", "Facts are told in sentences, then queried.",
        "A fact is written at the thing in each box and read at the question mark. The other tokens write "
        "nothing.",
-       told<tell_recall>, 14},
+       tell_recall, 14},
       {"needle", "Needle", "One token to recall after a long text about other things.",
        "The secret is written once, early, and read at the very end. All other keys are orthogonal to its "
        "key, so only decay can lose it. Compare DeltaNet with the rules that decay.",
-       told<tell_needle>, 12},
+       tell_needle, 12},
       {"drift", "Drift", "A few values change slowly and are measured again and again.",
        "Early values become outdated. A rule without decay or erase returns the sum of all of them. Compare "
        "it with a decay and with the delta rule.",
-       told<tell_drift>},
+       tell_drift},
       {"copy", "Copy", "A line of tokens is read, then repeated in the same order.",
        "Each token is stored under its position in the line. The next line uses the same positions. Only a "
        "rule that overwrites repeats it without the line before.",
-       told<tell_copy>, 2},
+       tell_copy, 2},
   };
   return all;
 }
@@ -511,7 +503,9 @@ const Preset* preset_of(std::string_view id) {
 
 DataSet make_preset(const std::string& id) {
   const Request request = parse(id);
-  DataSet data = request.preset.make(request.size);
+  Story story(request.size);
+  request.preset.tell(story);
+  DataSet data = story.finish();
   data.id = preset_id(request.preset, request.size);
   data.title = fmt::format("{} · {} tokens", request.preset.label, data.tokens);
   data.notes = request.preset.notes;

@@ -15,13 +15,15 @@ struct PresetSize {
   bool operator==(const PresetSize&) const = default;
 };
 
+class Story;  // what is told token by token
+
 /// A kind of generated sequence.
 struct Preset {
   std::string id;
   std::string label;
   std::string words;  // what it shows, one sentence
   const char* notes;  // what to look for
-  DataSet (*make)(const PresetSize& size);
+  void (*tell)(Story&);
   Index fewest_tokens = 1;  // that it needs to make sense
   bool has_cosine = false;  // whether its cosine can be chosen
   PresetSize usual = {};    // what it is shown with at first
@@ -30,7 +32,6 @@ struct Preset {
 inline constexpr double largest_cosine = 0.99;
 inline constexpr Index most_preset_tokens = 1'000'000;
 inline constexpr Index most_preset_channels = 512;
-inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: the cost of one run of the recurrence
 
 /// The table of presets: to add one, add a row.
 std::span<const Preset> presets();
