@@ -21,7 +21,6 @@ static auto parts_of(const VerifyReport& report) { return std::tie(report.result
 namespace {
 
 constexpr Index largest_block = 64;  // of fragile forms: what a kernel takes at once
-constexpr double nothing_lost = 1e-10;
 
 constexpr Index most_rows = 64;  // of a tensor that is shown
 constexpr Index most_columns = 128;
@@ -38,8 +37,9 @@ void cut(Matrix<double>& matrix, Index row, Index column) {
                                        std::min(most_columns, matrix.cols() - column)));
 }
 
-/// Cuts the tensors to what is shown, and finds the range of their colours.
-void make_showable(WrongPlace& place) {
+/// Cuts a tensor that is off to what is shown, and finds the range of its colours.
+WrongPlace place_of(WrongTensor off, const Symbols& symbols) {
+  WrongPlace place{.tensor = std::move(off), .symbols = symbols, .version = next_version()};
   WrongTensor& tensor = place.tensor;
   const Departure& at = tensor.departure;
   const bool starts_above = at.rows_per_token > 0 && at.row < most_rows;
@@ -55,10 +55,11 @@ void make_showable(WrongPlace& place) {
   constexpr double least_part = 0.02;  // of the common scale
   const double largest = quantile(sizes_of(tensor.should_be), 1);
   place.should_range = largest > tensor.dust && largest < least_part * place.range ? largest : place.range;
-  if (!fits || tensor.is.size() == 0) return;
+  if (!fits || tensor.is.size() == 0) return place;
   place.apart = tensor.is - tensor.should_be;
   place.beyond = static_cast<double>((place.apart.array().abs() > place.range).count()) /
                  static_cast<double>(place.apart.size());
+  return place;
 }
 
 /// The steps of a form in f64, of its own: records are made in the order in which they are compared.
@@ -93,14 +94,6 @@ Seen looked_through(const Foundation& foundation, Form form, Arithmetic arithmet
                     const std::stop_token& stop) {
   return look(*foundation.variant, foundation.inputs.arrays, foundation.inputs.settings,
               {.form = form, .arithmetic = arithmetic, .chunk_size = foundation.choice.chunk_size}, 0, stop);
-}
-
-/// Cuts a tensor that is off to what is shown.
-WrongPlace place_of(WrongTensor tensor, const Symbols& symbols) {
-  WrongPlace place{.tensor = std::move(tensor), .symbols = symbols};
-  place.version = next_version();
-  make_showable(place);
-  return place;
 }
 
 /// Where the device's own numbers part from the CPU's in the same precision; nothing where they do not.
@@ -163,11 +156,20 @@ GridReports::Row row_of(std::shared_ptr<const VerifyReport> report) {
   return row;
 }
 
-}  // namespace
-
-std::string ProofLine::subject(const Foundation& about) const {
-  return fmt::format("{} {} {}", name(form), palimpsest::name(arithmetic), subject_of(about));
+/// The rows of a report, without those of rules that are not in the table.
+GridReports grid_reports(const VerifyReport& report) {
+  GridReports all;
+  for (const Variant& variant : variants()) {
+    VerifyReport own;
+    std::ranges::copy_if(report.results, std::back_inserter(own.results),
+                         [&](const VerifyResult& result) { return result.variant == variant.id; });
+    if (!own.results.empty())
+      all.reports[variant.id] = row_of(std::make_shared<const VerifyReport>(std::move(own)));
+  }
+  return all;
 }
+
+}  // namespace
 
 Found<Seen> ProofLine::compute(const Foundation& foundation, const Effort& effort) const {
   Seen none{.lens = {.form = form, .arithmetic = arithmetic}};
@@ -226,8 +228,6 @@ Found<std::optional<WrongPlace>> WrongHere::compute(const Foundation& foundation
   return place_of(wrong_tensor(edited.right(), edited, *figures->departure, effort.stop), edited.symbols);
 }
 
-bool FragileFigures::holds() const { return run && run->worst.error <= nothing_lost; }
-
 Found<FragileFigures> FragileHere::compute(const Foundation& foundation, const Effort& effort) const {
   const FragileForm& form_of = find_fragile_form(fragile);
   FragileFigures figures;
@@ -280,9 +280,8 @@ Found<VerifyReport> VerifiedVariant::compute(const Effort& effort) const {
 
 std::vector<Form> forms_of(const Foundation& foundation) {
   std::vector<Form> forms;
-  for (const Form form : all_forms) {
-    if (foundation.trace(form)) forms.push_back(form);
-  }
+  const auto exists = [&](Form form) { return foundation.trace(form) != nullptr; };
+  std::ranges::copy_if(all_forms, std::back_inserter(forms), exists);
   return forms;
 }
 
@@ -323,19 +322,6 @@ const std::vector<std::vector<bool>>& missing_forms() {
   return all;
 }
 
-GridReports grid_reports(const VerifyReport& report) {
-  GridReports all;
-  for (const Variant& variant : variants()) {
-    VerifyReport own;
-    for (const VerifyResult& result : report.results) {
-      if (result.variant == variant.id) own.results.push_back(result);
-    }
-    if (!own.results.empty())
-      all.reports[variant.id] = row_of(std::make_shared<const VerifyReport>(std::move(own)));
-  }
-  return all;
-}
-
 VerifyReport read_verify_report(const std::filesystem::path& file) {
   constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
   VerifyReport report;
@@ -373,8 +359,6 @@ const ShippedCheck& shipped_check() {
   }();
   return shipped;
 }
-
-bool GridReports::complete() const { return done() == variants().size(); }
 
 VerifyReport GridReports::joined() const {
   VerifyReport all;

@@ -14,8 +14,9 @@ struct ProofLine {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
   Arithmetic arithmetic = Arithmetic::f64;
-
-  std::string subject(const Foundation& about) const;
+  std::string subject(const Foundation& about) const {
+    return fmt::format("{} {} {}", name(form), palimpsest::name(arithmetic), subject_of(about));
+  }
   auto operator<=>(const ProofLine&) const = default;
   Found<Seen> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -36,7 +37,6 @@ struct FaultHere {
   Weak<Foundation> of = {};
   Form form = Form::chunkwise;
   std::string fault = {};
-
   std::string subject(const Foundation& about) const { return fault + subject_of(about); }
   auto operator<=>(const FaultHere&) const = default;
   Found<FaultFigures> compute(const Foundation& foundation, const Effort& effort) const;
@@ -61,7 +61,6 @@ struct WrongHere {
   Form form = Form::chunkwise;
   std::string fault = {};             // empty: where the device parts from the CPU
   double tolerance = step_tolerance;  // of that
-
   auto operator<=>(const WrongHere&) const = default;
   Found<std::optional<WrongPlace>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -75,15 +74,14 @@ struct FragileFigures {
   std::optional<FragileRun> run = {};
   std::string reason = {};  // why there is none
 
-  /// Whether it gives what it should here.
-  bool holds() const;
+  /// Whether it gives what it should here: no more than rounding is lost.
+  bool holds() const { return run && run->worst.error <= 1e-10; }
 };
 
 struct FragileHere {
   Weak<Foundation> of = {};
   std::string fragile = {};
   bool breaks = true;
-
   std::string subject(const Foundation& about) const { return fragile + subject_of(about); }
   auto operator<=>(const FragileHere&) const = default;
   Found<FragileFigures> compute(const Foundation& foundation, const Effort& effort) const;
@@ -100,7 +98,6 @@ struct DigitsHere {
 struct VerifiedVariant {
   std::string variant = {};
   bool with_long_texts = false;  // 1000 and 4096 tokens too
-
   auto operator<=>(const VerifiedVariant&) const = default;
   Found<VerifyReport> compute(const Effort& effort) const;
 };
@@ -136,14 +133,11 @@ struct GridReports {
   std::map<std::string, std::string> problems;  // why there is none
 
   std::size_t done() const { return reports.size() + problems.size(); }
-  bool complete() const;
+  bool complete() const { return done() == variants().size(); }
 
   /// All of it as `verify` reports it.
   VerifyReport joined() const;
 };
-
-/// The rows of a report, without those of rules that are not in the table.
-GridReports grid_reports(const VerifyReport& report);
 
 /// What a report that `palimpsest verify --json` wrote says of every form: how many runs there were, how many
 /// failed, the largest difference and what is allowed. Throws InputError.
