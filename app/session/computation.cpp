@@ -10,13 +10,15 @@ namespace {
 
 constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace caches
 
+constexpr Index most_tokens_at_once = 4096;  // whose n x n matrices are made: longer has no parallel form
+constexpr Index most_tokens_edited_at_once =
+    1024;  // likewise with other equations: matrices for each of them
+
 constexpr double largest_state = 256e6;  // bytes
 constexpr double largest_rows = 1e9;     // bytes of all features of q and k
 
 constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
 constexpr Index enough_rows = 2048;          // tokens to measure; longer texts are sampled evenly
-
-std::atomic<int> alive{0};
 
 /// The magnitude that nearly all numbers stay below; the largest if that is zero.
 double strong(const Matrix<double>& rows) {
@@ -243,10 +245,7 @@ std::vector<double> sizes_of(const Matrix<double>& numbers, const Matrix<double>
   return sizes;
 }
 
-LiveComputation::LiveComputation() { ++alive; }
-LiveComputation::~LiveComputation() { --alive; }
-
-int live_computations() { return alive; }
+int live_computations() { return static_cast<int>(held_by_computations.use_count()) - 1; }
 
 Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tokens_at_once); }
 

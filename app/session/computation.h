@@ -92,13 +92,8 @@ struct TokenRecalls {
   double strong_state = 0;          // bound of all but a few entries of all memories
 };
 
-/// One of those counted by live_computations().
-struct LiveComputation {
-  LiveComputation();
-  ~LiveComputation();
-  LiveComputation(const LiveComputation&) : LiveComputation() {}
-  LiveComputation& operator=(const LiveComputation&) = default;
-};
+/// Held by every computation, so that live_computations() knows.
+inline const auto held_by_computations = std::make_shared<const int>();
 
 /// How many computations there are in this process. A session needs one, and another while it changes.
 int live_computations();
@@ -128,7 +123,7 @@ struct Foundation {
   std::shared_ptr<Computation> right = nullptr;         // the same without the choice's fault; null: no fault
   std::shared_ptr<const EditedTrace> edited = nullptr;  // the trace with the fault; null: none
   std::string no_fault = {};  // why the choice's fault changes nothing here; empty if it does, or without one
-  LiveComputation live{};
+  std::shared_ptr<const int> live = held_by_computations;
 
   const std::shared_ptr<const Trace>& trace(Form form) const { return entry(traces, form); }
 };
@@ -181,13 +176,6 @@ struct Earlier {
 /// `computation` in the form that the next one may reuse.
 Earlier as_earlier(const std::shared_ptr<Computation>& computation);
 
-/// The most tokens whose n x n matrices are made: the parallel form of longer sequences is missing.
-inline constexpr Index most_tokens_at_once = 4096;
-
-/// The most tokens for a parallel form that is evaluated with other equations or numbers: it makes n x n
-/// matrices for every equation.
-inline constexpr Index most_tokens_edited_at_once = 1024;
-
 /// Why the CPU, maybe in another precision, computes a form in place of the device; empty if it does not.
 std::string left_to_cpu(const Computation& computation, Form form);
 
@@ -231,7 +219,6 @@ std::string fused_words(const Computation& computed, Form form);
 struct ComparedForm {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
-
   auto operator<=>(const ComparedForm&) const = default;
   std::string subject(const Foundation& about) const { return name(form) + (" " + subject_of(about)); }
   Found<FormResult> compute(const Foundation& foundation, const Effort& effort) const;
@@ -247,7 +234,6 @@ struct RecallOfTokens {
 /// Where the memory diverges; nothing for a rule without one: a question.
 struct RunawayMemory {
   Weak<Foundation> of = {};
-
   auto operator<=>(const RunawayMemory&) const = default;
   Found<std::optional<Divergence>> compute(const Foundation& foundation, const Effort& effort) const;
 };
