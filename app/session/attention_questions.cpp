@@ -1,7 +1,5 @@
 #include "app/session/attention_questions.h"
 
-#include <cstdlib>
-
 #include "core/rules/effective_attention.h"
 
 namespace palimpsest {
@@ -69,12 +67,8 @@ std::vector<Index> most_read(const Vector<double>& weights, Index own) {
   std::erase_if(
       tokens, [&](Index token) { return token == own || weights(token) == 0 || std::isnan(weights(token)); });
   const auto count = std::min(most_words, tokens.size());
-  std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(count),
-                            [&](Index x, Index y) {
-                              const double of_x = std::abs(weights(x));
-                              const double of_y = std::abs(weights(y));
-                              return of_x != of_y ? of_x > of_y : x < y;
-                            });
+  const auto order = [&](Index token) { return std::pair(-std::abs(weights(token)), token); };
+  std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(count), {}, order);
   tokens.resize(count);
   return tokens;
 }
@@ -139,13 +133,11 @@ Index asked_channel(const AttentionView& view, const Sequence& sequence) {
 Found<DrawnPart> AttentionPart::compute(const Foundation& foundation, const Effort& effort) const {
   const AttentionBand band = band_of(foundation, reading, place, effort.stop);
   const Matrix<double> shares = shares_of_rows(band);
-  DrawnPart part;
-  part.version = next_version();
-  part.weights = strongest_of_rows(band.strongest, rows_per_cell);
-  part.shares = strongest_of_rows(shares, rows_per_cell);
-  part.weight_range = range_of(band.strongest);
-  part.share_range = range_of(shares);
-  return part;
+  return DrawnPart{.weights = strongest_of_rows(band.strongest, rows_per_cell),
+                   .shares = strongest_of_rows(shares, rows_per_cell),
+                   .weight_range = range_of(band.strongest),
+                   .share_range = range_of(shares),
+                   .version = next_version()};
 }
 
 Found<RowOfWeights> RowAtToken::compute(const Foundation& foundation, const Effort& effort) const {
@@ -186,14 +178,13 @@ const ReadWord* RowOfWeights::read_most() const {
 }
 
 Found<AttentionFacts> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {
-  AttentionFacts facts;
-  facts.reason =
-      why_unsupported([&] { foundation.variant->rule->effective_attention(foundation.sequence, {}); });
-  facts.no_softmax = why_unsupported([&] { softmax_beside(foundation.sequence, 1); });
-  facts.has_gates = keeping(foundation.sequence).has_value();
-  facts.by_channel = weighs_by_channel(*foundation.variant->rule, foundation.sequence);
-  facts.usual_sharpness = usual_sharpness(foundation.sequence);
-  return facts;
+  const Rule& rule = *foundation.variant->rule;
+  const Sequence& sequence = foundation.sequence;
+  return AttentionFacts{.reason = why_unsupported([&] { rule.effective_attention(sequence, {}); }),
+                        .no_softmax = why_unsupported([&] { softmax_beside(sequence, 1); }),
+                        .has_gates = keeping(sequence).has_value(),
+                        .by_channel = weighs_by_channel(rule, sequence),
+                        .usual_sharpness = usual_sharpness(sequence)};
 }
 
 AttentionParts attention_parts(const AttentionBlock& block, Index tokens, Index pixels, Index present) {

@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include <set>
+#include <numeric>
 
 #include "core/base/refuse.h"
 #include "core/variants/variants.h"
@@ -115,8 +115,7 @@ Array slice(const Array& array, const Layout& layout, Index batch, Index head, I
   const Index own_heads = array.shape[layout.head_axis()];
   const Index own_head = head * own_heads / heads;
   const auto own = array.shape.begin() + static_cast<std::ptrdiff_t>(layout.own_axis());
-  Index columns = 1;
-  for (auto extent = own; extent != array.shape.end(); ++extent) columns *= *extent;
+  const Index columns = std::accumulate(own, array.shape.end(), Index{1}, std::multiplies<>());
 
   std::vector<Index> shape;
   if (layout.has_tokens) shape.push_back(rows);
@@ -182,8 +181,8 @@ Matrix<double> small_picture(const Array& array, bool heads_first) {
   if (shape.empty()) return Matrix<double>::Constant(1, 1, array[0]);
   const std::size_t tokens = token_axis(shape, heads_first);
   const bool has_channels = tokens + 1 < shape.size();
-  Index stride = 1;
-  for (std::size_t axis = tokens + 1; axis < shape.size(); ++axis) stride *= shape[axis];
+  const auto channels = shape.begin() + static_cast<std::ptrdiff_t>(tokens + 1);
+  const Index stride = std::accumulate(channels, shape.end(), Index{1}, std::multiplies<>());
   Matrix<double> picture(has_channels ? std::min(shape.back(), most_pictured_channels) : 1,
                          std::min(shape[tokens], most_pictured_tokens));
   for (Index t = 0; t < picture.cols(); ++t)

@@ -61,8 +61,8 @@ std::optional<WordStrengths> strengths_of(const DataSet& data, const Choice& cho
   return strengths ? strengths : strengths_as_it_came(data, head, choice.variant);
 }
 
-HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index head,
-                            const WordChoice& choice_of_words, const std::stop_token& stop) try {
+HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index head, WordChoice words,
+                            const std::stop_token& stop) try {
   const Variant& variant = find_variant(choice.variant);
   const Sequence sequence = sequence_of(data, head, variant, choice.settings, choice.edits, choice.precision);
   const auto as_it_came = strengths_of(data, choice, head);
@@ -71,18 +71,15 @@ HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index hea
   if (tokens == 0) return {};
   const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
   const NamedStates memory = RecurrentMemory(variant, sequence, *recurrence, stop).after(tokens);
-  WordChoice wanted = choice_of_words;
-  wanted.with_present = false;  // nobody looks at a word here
+  words.with_present = false;  // nobody looks at a word here
   HeadAnswers answers{.table = answer_table(variant, sequence, {memory, memory},
-                                            asked_words(data.labels, strengths, tokens - 1, wanted))};
+                                            asked_words(data.labels, strengths, tokens - 1, words))};
   answers.legibility = legibility(answers.table.after);
   return answers;
 } catch (const Cancelled&) {
   throw;
 } catch (const std::exception&) {
-  HeadAnswers none;
-  none.reason = problem_in_words();
-  return none;
+  return {.reason = problem_in_words()};
 }
 
 TablesOfHeads tables_of_heads(const DataSet& data, const Choice& choice, const WordChoice& words,
@@ -270,11 +267,8 @@ Found<KeyPicture> StoredKeys::compute(const Foundation& foundation, const Effort
   Matrix<double> keys(count, pairs.keys.cols());  // of several per token the last
   for (Index t = 0; t < count; ++t) keys.row(t) = pairs.keys.row((t + 1) * per_token - 1);
   pairs.keys = keys;
-  KeyPicture picture;
-  picture.first = first;
-  picture.cosines = interference(pairs, pairs, true);
-  picture.directions = key_directions(keys);
-  return picture;
+  return KeyPicture{
+      .first = first, .cosines = interference(pairs, pairs, true), .directions = key_directions(keys)};
 }
 
 Found<std::vector<CapacityPoint>> CapacitySweep::compute(const Effort& effort) const {

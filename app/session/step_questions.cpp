@@ -71,9 +71,8 @@ Found<WhoWroteIt> WhoWrote::compute(const Foundation& foundation, const Effort& 
   std::vector<WriterShare> all = all_shares(foundation, number, made.value, effort.stop);
   effort.tell(0.5);
   std::erase_if(all, [](const WriterShare& writer) { return writer.remaining == 0; });
-  std::ranges::stable_sort(all, [](const WriterShare& x, const WriterShare& y) {
-    return std::abs(x.remaining) > std::abs(y.remaining);
-  });
+  std::ranges::stable_sort(all, std::greater(),
+                           [](const WriterShare& writer) { return std::abs(writer.remaining); });
   const std::size_t named = std::min(all.size(), most);
   made.strongest.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(named));
   made.others = static_cast<Index>(all.size() - named);
