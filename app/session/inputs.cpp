@@ -1,6 +1,5 @@
 #include "app/session/inputs.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/session/presets.h"
@@ -76,12 +75,6 @@ struct Fitting {
 
   /// Notes what the data lack, with its substitute: "ridge = 1".
   void lack(std::string what) { result.lacking.push_back(std::move(what)); }
-
-  /// All that the data lack in one sentence.
-  void note_lacking() {
-    if (result.lacking.empty()) return;
-    result.notes.push_back(fmt::format("Not in the data: {}.", fmt::join(result.lacking, ", ")));
-  }
 
   /// Notes an adaptation of the data, briefly and as a sentence.
   void note(std::string brief, std::string words) {
@@ -167,10 +160,6 @@ struct Fitting {
       note("gamma = mean of alpha",
            "RetNet has one fixed decay: the geometric mean of the data's decays is used.");
     if (!wanted("alpha")) arrays.erase(decays);
-  }
-
-  void fit_beta() {
-    if (wanted("beta") && !arrays.contains("beta")) make_up_beta();
   }
 
   /// Numbers that every rule of this kind needs and these data lack.
@@ -281,6 +270,13 @@ HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, 
   return result;
 }
 
+const Variant& variant_of(const DataSet& data) {
+  for (const std::string& id : {data.rule, data.fits}) {
+    if (const Variant* const known = row_called(variants(), id, &Variant::id)) return *known;
+  }
+  return find_variant("gated_deltanet");
+}
+
 }  // namespace
 
 Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
@@ -291,11 +287,12 @@ Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, cons
   fitting.make_edits(data);
   fitting.fit_decay();
   fitting.fit_gamma();
-  fitting.fit_beta();
+  if (fitting.wanted("beta") && !fitting.arrays.contains("beta")) fitting.make_up_beta();
   fitting.fit_parameters();
   fitting.fit_others();
   fitting.fit_steps();
-  fitting.note_lacking();
+  if (const std::vector<std::string>& lacking = fitting.result.lacking; !lacking.empty())
+    fitting.result.notes.push_back(fmt::format("Not in the data: {}.", fmt::join(lacking, ", ")));
   fitting.result.arrays = std::make_shared<Arrays>(std::move(fitting.arrays));
   return std::move(fitting.result);
 }
@@ -303,14 +300,8 @@ Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, cons
 static auto parts_of(const HeadPreview& head) { return std::tie(head.similarity, head.strength, head.kept); }
 static auto parts_of(const PreviewedData& preview) { return std::tie(preview.heads); }
 
-const Variant& variant_of(const DataSet& data) {
-  for (const std::string& id : {data.rule, data.fits}) {
-    if (const Variant* const known = row_called(variants(), id, &Variant::id)) return *known;
-  }
-  return find_variant("gated_deltanet");
-}
-
 Found<PreviewedData> DataPreview::compute(const Effort& effort) const {
+  constexpr Index most_previewed_heads = 16;
   PreviewedData result;
   result.data = std::make_shared<const DataSet>(open_data(id));
   const DataSet& data = *result.data;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/session/edits.h"
-#include "app/session/questions.h"
 #include "core/proof/verify.h"
 
 namespace palimpsest {
@@ -34,30 +33,25 @@ struct HeadPreview {
 /// Data before they are opened.
 struct PreviewedData {
   std::shared_ptr<const DataSet> data;
-  const Variant* variant = nullptr;  // variant_of them
+  const Variant* variant = nullptr;  // their own, else the one that fits, else Gated DeltaNet
   Index tokens = 0;                  // n: how many are in the pictures
   std::vector<HeadPreview> heads;    // over batches and heads, the first ones
   std::uint64_t version = 0;         // its own
 };
 
 inline constexpr Index most_previewed_tokens = 128;
-inline constexpr Index most_previewed_heads = 16;
 
 /// A preview of data before they are opened: a question.
 struct DataPreview {
   static constexpr std::size_t most_kept = 16;  // each takes up to 2 MB, and a slider makes many
 
   std::string id;  // as open_data takes it
-
   auto operator<=>(const DataPreview&) const = default;
   Found<PreviewedData> compute(const Effort& effort) const;
 
   /// Until a preset is made, it may be shown in another size.
   std::string subject() const { return id.substr(0, id.find('?')); }
 };
-
-/// The variant that data belong to: their own, else the one that fits, else Gated DeltaNet.
-const Variant& variant_of(const DataSet& data);
 
 /// The first head of `data` as a case of verify(), with the inputs that the window would use. Throws
 /// InputError if `variant` cannot take these data.

@@ -35,11 +35,6 @@ Choice first_choice(Choice choice, const DataSet& data) {
   return choice;
 }
 
-/// The tokens that the memory of a typed text is queried for at first.
-std::vector<Index> first_words(const DataSet& data) {
-  return data.read ? facts_of(data.read->typed) : std::vector<Index>();
-}
-
 /// Those of `words` that are in the common beginning of old and new data.
 std::vector<Index> words_left(std::vector<Index> words, const DataSet& before, const DataSet& now) {
   const auto same = std::ranges::mismatch(before.labels, now.labels).in1 - before.labels.begin();
@@ -57,12 +52,6 @@ SessionState fitted(SessionState state, const DataSet& data) {
   std::erase_if(state.words, is_beyond);
   if (std::ranges::any_of(state.repeated, is_beyond)) state.repeated.clear();
   return state;
-}
-
-/// Whether open_data() finds the data of this id again.
-bool can_be_opened(const std::string& id) {
-  std::error_code unreadable;
-  return is_found_by_name(id) || std::filesystem::exists(path_in_id(id), unreadable);
 }
 
 /// The block of a tile of the tokens whose first block is `first`; nothing where there are fewer tiles.
@@ -138,8 +127,6 @@ std::string Session::why_not_on(const Backend& device, Form form, const Foundati
   return foundation ? palimpsest::why_not_on(device, *foundation, form) : unavailable(device);
 }
 
-Session::~Session() = default;
-
 const DataSet& Session::data() const {
   static const DataSet empty;
   return computed_ ? *computed_->data : empty;
@@ -147,7 +134,8 @@ const DataSet& Session::data() const {
 
 bool Session::open(DataSet new_data, const std::optional<Place>& place) {
   const auto data = std::make_shared<const DataSet>(std::move(new_data));
-  if (!can_be_opened(data->id)) {
+  std::error_code unreadable;
+  if (!is_found_by_name(data->id) && !std::filesystem::exists(path_in_id(data->id), unreadable)) {
     std::erase_if(kept_, [&](const auto& kept) { return kept->id == data->id; });
     kept_.push_back(data);
     if (kept_.size() > most_kept) kept_.pop_front();
@@ -165,7 +153,8 @@ bool Session::open_named(const std::string& id, std::optional<Index> head) {
          Choice first = first_choice(choice, *data);
          first.head = head.value_or(first.head);
          const auto computation = palimpsest::begin(data, first, stop, {}, devices);
-         return Begun{computation, first_place(*computation, stop), first_words(*data)};
+         return Begun{computation, first_place(*computation, stop),
+                      data->read ? facts_of(data->read->typed) : std::vector<Index>()};
        }});
 }
 

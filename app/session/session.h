@@ -13,9 +13,6 @@ class Session {
  public:
   /// `devices`: the devices to compute on, with the names of backends().
   explicit Session(Devices devices = backends()) : devices_(devices) {}
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
   /// Opens data made in memory, at first_place() or at `place`, and switches to their rule. That is done in
   /// another thread while the last result stays. Returns false if it is known at once that the data cannot be
@@ -35,7 +32,6 @@ class Session {
 
   /// The state that was requested last, computed or not, except data that are still being opened.
   const SessionState& state() const { return state_; }
-
   /// The first side of the state: what is computed.
   Choice choice() const { return state_.choice(); }
 
@@ -124,7 +120,6 @@ class Session {
   /// The last finished computation, to which data(), token() and cursor() belong; null until the first one is
   /// finished.
   std::shared_ptr<const Computation> computed() const { return computed_; }
-
   /// The trace of the shown form; null if the form does not exist or nothing is computed yet.
   const Trace* trace() const { return computed_ ? computed_->form(form()).trace : nullptr; }
 
@@ -135,7 +130,6 @@ class Session {
   /// data.
   const Sight& sight() const { return lookout_.seen(); }
   const Lookout& lookout() const { return lookout_; }
-
   /// The questions that views ask.
   Questions& questions() { return questions_; }
   const Questions& questions() const { return questions_; }
@@ -143,10 +137,7 @@ class Session {
   /// The last error in words; empty if there is none. Set when opening or computing fails, cleared when it
   /// succeeds.
   const std::string& message() const { return message_; }
-  void clear_message() {
-    message_.clear();
-    refused_.clear();
-  }
+  void clear_message() { set_message({}); }
   void set_message(std::string message) {
     message_ = std::move(message);
     refused_.clear();

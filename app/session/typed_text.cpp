@@ -225,13 +225,13 @@ std::vector<Index> facts_of(const TypedText& typed) {
 std::string answer_in_words(const ReadText& text) {
   const std::string now = text.quoted(text.said->answer().piece);
   const std::string before = text.quoted(text.trained->answer().piece);
-  return fmt::format("{} {}{} {}", is_sure(text) ? "answers" : "guesses", before == now ? "" : before + " → ",
-                     now, fixed_number(text.said->answer().probability, 2));
+  // Likelier than all others together, in a text that is no surprise to the model.
+  const bool is_sure = text.said->answer().probability >= 0.5 && !is_surprised(text);
+  return fmt::format("{} {}{} {}", is_sure ? "answers" : "guesses", before == now ? "" : before + " → ", now,
+                     fixed_number(text.said->answer().probability, 2));
 }
 
-bool is_sure(const ReadText& text) { return text.said->answer().probability >= 0.5 && !is_surprised(text); }
-
-bool is_surprised(const ReadText& text) { return text.said->loss() > most_surprise * text.usual_loss; }
+bool is_surprised(const ReadText& text) { return text.said->loss() > 2 * text.usual_loss; }
 
 Found<std::vector<HeadEffect>> HeadEffects::compute(const ReadText& text, const Effort& effort) const {
   return head_effects(

@@ -127,15 +127,12 @@ std::vector<Index> facts_of(const TypedText& typed);
 /// "answers “lamp” 1.00", "guesses “lamp” → “bell” 0.41": as trained and now.
 std::string answer_in_words(const ReadText& text);
 
-/// Whether the answer is likelier than all others together, and the text no surprise to the model.
-bool is_sure(const ReadText& text);
+/// Whether the loss is twice that of a text of the kind that the model was trained on.
 bool is_surprised(const ReadText& text);
-inline constexpr double most_surprise = 2;  // times the loss of a text of the kind that it was trained on
 
 /// What becomes of the answer when single heads are changed: a question.
 struct HeadEffects {
   Weak<ReadText> of = {};
-
   auto operator<=>(const HeadEffects&) const = default;
   Found<std::vector<HeadEffect>> compute(const ReadText& text, const Effort& effort) const;
 };
@@ -146,7 +143,6 @@ struct TextAnswers {
   bool is_changed = false;
   Index token = 0;
   WordChoice words = {};
-
   auto operator<=>(const TextAnswers&) const = default;
   Found<AnswersAtPlace> compute(const ReadText& text, const Effort& effort) const;
 };
@@ -154,7 +150,6 @@ struct TextAnswers {
 /// The rules that could stand in the place of the one that is looked at: a question.
 struct FittingRules {
   Weak<ReadText> of = {};
-
   auto operator<=>(const FittingRules&) const = default;
   Found<std::vector<std::string>> compute(const ReadText& text, const Effort&) const {
     return fitting_rules(text.trained->head(text.typed.layer, text.typed.head), text.typed.head);
@@ -165,7 +160,6 @@ struct FittingRules {
 struct TriedTexts {
   std::string model = "delta_net";
   std::vector<std::string> interventions = {};  // as to_string() writes them
-
   auto operator<=>(const TriedTexts&) const = default;
   Found<std::vector<ExperimentRow>> compute(const Effort& effort) const;
 };
