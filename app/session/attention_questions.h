@@ -36,8 +36,7 @@ struct AttentionPart {
   Weak<Foundation> of = {};
   Reading reading = {};
   BandPlace place = {};
-  Index rows_per_cell = 1;  // rows that are shown as one; the last cell may have fewer
-
+  Index rows_per_cell = 1;                    // rows that are shown as one; the last cell may have fewer
   std::string subject() const { return {}; }  // no other part is shown in its place
   auto operator<=>(const AttentionPart&) const = default;
   Found<DrawnPart> compute(const Foundation& foundation, const Effort& effort) const;
@@ -82,7 +81,6 @@ struct RowAtToken {
   Index token = 0;
   double sharpness = 0;  // as in Reading
   Index channel = 0;
-
   auto operator<=>(const RowAtToken&) const = default;
   Found<RowOfWeights> compute(const Foundation& foundation, const Effort& effort) const;
 };

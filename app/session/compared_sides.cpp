@@ -1,6 +1,5 @@
 #include "app/session/compared_sides.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
 

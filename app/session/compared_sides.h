@@ -124,7 +124,6 @@ struct SideAtWord {
   Index token = 0;
   WordChoice words = {};
   std::size_t slot = 0;
-
   std::string subject(const Foundation& about) const { return fmt::format("{} {}", slot, subject_of(about)); }
   auto operator<=>(const SideAtWord&) const = default;
   Found<SideMoment> compute(const Foundation& foundation, const Effort& effort) const;

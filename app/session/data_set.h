@@ -54,7 +54,6 @@ std::vector<Doubt> doubts_about_file(const std::string& id);
 /// The doubts about a file that is refused: a question.
 struct DoubtsAboutFile {
   std::string id = {};
-
   auto operator<=>(const DoubtsAboutFile&) const = default;
   Found<std::vector<Doubt>> compute(const Effort&) const { return doubts_about_file(id); }
 };
@@ -79,7 +78,6 @@ struct ArraysOfFile {
 
   std::string file = {};
   bool heads_first = false;  // as NamedFile::heads_first
-
   auto operator<=>(const ArraysOfFile&) const = default;
   Found<std::vector<FileArray>> compute(const Effort& effort) const;
 };

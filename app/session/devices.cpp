@@ -1,7 +1,6 @@
 #include "app/session/devices.h"
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>

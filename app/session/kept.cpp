@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "app/session/json_fields.h"
-#include "core/base/refuse.h"
 
 namespace palimpsest {
 

@@ -62,9 +62,7 @@ inline constexpr std::size_t most_closed_stories = 64;
 
 inline constexpr double least_scale = 0.5;
 inline constexpr double most_scale = 4;
-inline constexpr int smallest_window = 16;
-inline constexpr int largest_window = 16384;
-inline constexpr FieldTraits window_side = {.least = smallest_window, .most = largest_window};
+inline constexpr FieldTraits window_side = {.least = 16, .most = 16384};
 
 /// The settings of the window that are kept between starts; nothing about computations.
 struct Preferences {
@@ -150,7 +148,6 @@ class PinnedPlaces {
   explicit PinnedPlaces(std::vector<PinnedPlace> all) : all_(std::move(all)) {}
 
   const std::vector<PinnedPlace>& all() const { return all_; }
-
   /// The index of the place gone to last; -1 before the first.
   Index present() const { return present_; }
 

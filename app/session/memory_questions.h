@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/session/computation.h"
-#include "core/insight/answers.h"
 #include "core/insight/spectra.h"
 
 // Questions about a memory: what it returns, how a token changes it, what is left of a write.
@@ -12,7 +11,6 @@ namespace palimpsest {
 struct LearningNow {
   Weak<Foundation> of = {};
   Index token = 0;
-
   auto operator<=>(const LearningNow&) const = default;
   Found<std::optional<LearningMoment>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -28,7 +26,6 @@ struct HarmAlong {
 struct HarmNow {
   Weak<Foundation> of = {};
   Index token = 0;
-
   auto operator<=>(const HarmNow&) const = default;
   Found<std::optional<HarmAlong>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -38,7 +35,6 @@ struct SolveNow {
   Weak<Foundation> of = {};
   Index token = 0;
   Index chunk_size = 1;
-
   auto operator<=>(const SolveNow&) const = default;
   Found<std::optional<ConvergingSolve>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -56,7 +52,6 @@ struct KeptSince {
   Weak<Foundation> of = {};
   Index first = 0;
   Index last = 0;
-
   auto operator<=>(const KeptSince&) const = default;
   Found<std::optional<KeptBetween>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -64,7 +59,6 @@ struct KeptSince {
 struct CoursesOfTokens {
   Weak<Foundation> of = {};
   Index channel = -1;  // of the gate; -1: all of them
-
   auto operator<=>(const CoursesOfTokens&) const = default;
   Found<TokenCourses> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -74,7 +68,6 @@ struct RememberedWords {
   Weak<Foundation> of = {};
   std::vector<Index> tokens = {};
   std::vector<Index> moments = {};
-
   auto operator<=>(const RememberedWords&) const = default;
   Found<Remembered> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -83,7 +76,6 @@ struct RememberedWords {
 struct SpectraOfMemory {
   Weak<Foundation> of = {};
   Index tokens = 0;
-
   auto operator<=>(const SpectraOfMemory&) const = default;
   Found<std::vector<Spectrum>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -99,7 +91,6 @@ struct StoredKeys {
   Weak<Foundation> of = {};
   Index first = 0;
   Index count = 0;
-
   auto operator<=>(const StoredKeys&) const = default;
   Found<KeyPicture> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -110,7 +101,6 @@ struct CapacitySweep {
   Index channels = 16;  // of keys and of values
   Keys keys = Keys::random;
   Settings settings = {};
-
   auto operator<=>(const CapacitySweep&) const = default;
   Found<std::vector<CapacityPoint>> compute(const Effort& effort) const;
 };
@@ -126,7 +116,6 @@ struct WriteReach {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
   Index token = 0;
-
   auto operator<=>(const WriteReach&) const = default;
   Found<std::optional<double>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -162,7 +151,6 @@ struct WordsAsked {
   Weak<Foundation> of = {};
   Index token = 0;
   WordChoice words = {};
-
   auto operator<=>(const WordsAsked&) const = default;
   Found<std::vector<AskedWord>> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -173,7 +161,6 @@ struct MemoryAnswers {
   Form form = Form::recurrent;
   Cursor cursor = {};
   WordChoice words = {};
-
   auto operator<=>(const MemoryAnswers&) const = default;
   Found<AnswersAtPlace> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -197,7 +184,6 @@ struct StoryAtToken {
   Weak<Foundation> of = {};
   Index token = 0;
   WordChoice words = {};
-
   auto operator<=>(const StoryAtToken&) const = default;
   Found<MemoryStory> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -221,7 +207,6 @@ struct TablesOfHeads {
 struct HeadTables {
   Weak<Foundation> of = {};
   WordChoice words = {};
-
   auto operator<=>(const HeadTables&) const = default;
   Found<TablesOfHeads> compute(const Foundation& foundation, const Effort& effort) const;
 };
@@ -236,7 +221,6 @@ class Session;
 struct ReadNow {
   Weak<Foundation> of = {};
   Index token = 0;
-
   auto operator<=>(const ReadNow&) const = default;
   Found<ReadMoments> compute(const Foundation& foundation, const Effort& effort) const;
 };

@@ -139,7 +139,8 @@ using ValueOf = decltype(found_by(&Key::compute));
 
 /// A question: a small value with an order (<), usually
 /// `auto operator<=>(const X&) const = default`. It may also have
-/// - `std::string subject() const`, or `subject(const Thing&)`: until its own value is there, the last one with
+/// - `std::string subject() const`, or `subject(const Thing&)`: until its own value is there, the last one
+/// with
 ///   the same subject is used; the default is subject_of() the thing that it is about;
 /// - `static constexpr std::size_t most_kept`: of such values, those used last.
 template <class Key>
@@ -236,20 +237,13 @@ class Questions {
   /// `threads`: 0 for one less than the machine has, at least two. `budget`: bytes.
   explicit Questions(unsigned threads = 0, std::size_t budget = usual_budget);
   ~Questions();
-  Questions(const Questions&) = delete;
-  Questions& operator=(const Questions&) = delete;
 
   /// What is known now. Never waits: asking again in every frame is how the value is fetched, and how it
   /// stays wanted.
   template <Question Key>
   Known<ValueOf<Key>> ask(const Key& key, Urgency urgency = Urgency::now) {
-    Known<void> any = ask_any(key, urgency);
-    return {std::static_pointer_cast<const ValueOf<Key>>(std::move(any.value)),
-            any.stale,
-            any.under_way,
-            any.progress,
-            any.seconds,
-            std::move(any.reason)};
+    const auto [value, stale, under_way, progress, seconds, reason] = ask_any(key, urgency);
+    return {std::static_pointer_cast<const ValueOf<Key>>(value), stale, under_way, progress, seconds, reason};
   }
 
   /// Stops the computation for this question; until it is forgotten, the reason is was_stopped.

@@ -18,7 +18,6 @@ struct OwnRace {
 
   std::shared_ptr<RaceBoard> board;
   std::shared_ptr<const RacePlan> plan;
-
   auto operator<=>(const OwnRace&) const = default;
   Found<RaceReport> compute(const Effort& effort) const;
 };
@@ -26,7 +25,6 @@ struct OwnRace {
 /// A report in a file.
 struct RecordedRace {
   std::string file = {};
-
   auto operator<=>(const RecordedRace&) const = default;
   Found<RaceReport> compute(const Effort& effort) const;
 };
@@ -39,7 +37,6 @@ struct FiguresOfRaces {
   std::size_t leading = 0;
   RaceSelection selection = {};
   bool whole = false;
-
   auto operator<=>(const FiguresOfRaces&) const = default;
   std::string subject() const { return "figures"; }
   Found<RaceFigures> compute(const Effort& effort) const;
@@ -94,7 +91,6 @@ class Races {
 
   /// All reports: the race on this machine first, then files, then the shipped ones.
   const std::vector<SeenReport>& seen() const { return seen_; }
-
   /// Whether reports are still being read.
   bool reads() const { return reads_; }
 
@@ -113,7 +109,6 @@ class Races {
   void forget(Session& session);
 
   bool runs() const { return race_.has_value(); }
-
   /// How far the race is, from 0 to 1, and what is being measured.
   double progress() const { return progress_; }
   std::string under_way() const;

@@ -12,7 +12,6 @@ namespace palimpsest {
 struct BlockRecord {
   Weak<Trace> of = {};
   Index block = 0;
-
   auto operator<=>(const BlockRecord&) const = default;
   Found<Record> compute(const Trace& trace, const Effort& effort) const;
 };
@@ -23,7 +22,6 @@ struct PictureFigures {
 
   Weak<Record> of = {};
   std::string tensor = {};
-
   auto operator<=>(const PictureFigures&) const = default;
   Found<MatrixFigures> compute(const Record& record, const Effort& effort) const;
 };
@@ -60,7 +58,6 @@ struct WhoWrote {
   Weak<Foundation> of = {};
   WrittenNumber number = {};
   std::size_t most = 7;  // tokens listed by name
-
   auto operator<=>(const WhoWrote&) const = default;
   Found<WhoWroteIt> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject(const Foundation& about) const { return subject_of_rule(about); }
@@ -97,10 +94,8 @@ class Lookout {
 
   /// What is shown now.
   const Sight& seen() const { return seen_; }
-
   /// Whether the wanted place differs from the shown one.
   bool is_stale() const { return is_stale_; }
-
   /// The state of the record that was requested last: how long it has taken, or why there is none.
   const Known<Record>& awaited() const { return awaited_; }
 
@@ -121,7 +116,6 @@ std::vector<Index> swept_chunks(Index tokens);
 struct ChunkCosts {
   Weak<Foundation> of = {};
   Form form = Form::chunkwise;
-
   auto operator<=>(const ChunkCosts&) const = default;
   Found<std::vector<CostRow>> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject(const Foundation& about) const { return subject_of_rule(about); }
@@ -132,7 +126,6 @@ struct ChunkCosts {
 struct FormCosts {
   Weak<Foundation> of = {};
   Index chunk_size = 1;
-
   auto operator<=>(const FormCosts&) const = default;
   Found<std::vector<CostRow>> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject(const Foundation& about) const { return subject_of_rule(about); }
@@ -142,7 +135,6 @@ struct FormCosts {
 /// swept_chunks: a question. If there is none, the reason: a missing form, or too many tokens.
 struct ChunkErrors {
   Weak<Foundation> of = {};
-
   auto operator<=>(const ChunkErrors&) const = default;
   Found<std::vector<double>> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject(const Foundation& about) const { return subject_of_rule(about); }
