@@ -19,7 +19,6 @@ constexpr double noticed_share = 0.005;   // least share that is listed
 constexpr double erased_part = 0.1;       // of what was written
 constexpr double more_than_the_gate = 2;  // times the loss by decay: counts as erased
 constexpr Index most_moments = 4096;
-
 constexpr double shown_part = 0.995;  // of the non-zero cells are not clipped
 
 /// The bound of all but a few of the non-zero magnitudes.

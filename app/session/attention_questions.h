@@ -15,7 +15,6 @@ struct Reading {
   WeighedBy by = WeighedBy::rule;
   double sharpness = 0;      // of softmax; 0: usual_sharpness()
   bool gates_are_1 = false;  // the rule without decay
-
   auto operator<=>(const Reading&) const = default;
 };
 
@@ -106,7 +105,6 @@ struct AttentionBlock {
   Index first_row = 0;
   Index first_column = 0;
   Index count = 0;
-
   bool operator==(const AttentionBlock&) const = default;
 };
 

@@ -72,7 +72,6 @@ std::string otherwise(const Side& side, const Side& than);
 /// last side in the same slot is shown.
 struct ComputedSide {
   static constexpr std::size_t most_kept = 8;
-
   Weak<DataSet> of = {};
   std::shared_ptr<const Choice> choice = {};
   std::size_t slot = 0;

@@ -16,7 +16,6 @@ constexpr Index most_tokens_edited_at_once =
 
 constexpr double largest_state = 256e6;  // bytes
 constexpr double largest_rows = 1e9;     // bytes of all features of q and k
-
 constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
 constexpr Index enough_rows = 2048;          // tokens to measure; longer texts are sampled evenly
 

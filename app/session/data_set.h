@@ -75,7 +75,6 @@ struct FileArray {
 /// All arrays of a file, read one after the other: a question.
 struct ArraysOfFile {
   static constexpr std::size_t most_kept = 4;
-
   std::string file = {};
   bool heads_first = false;  // as NamedFile::heads_first
   auto operator<=>(const ArraysOfFile&) const = default;

@@ -11,7 +11,6 @@ struct Edit {
   std::string kind;
   std::string array = {};            // if the row changes an array of the user's choice
   std::vector<double> numbers = {};  // one for each field of the row
-
   auto operator<=>(const Edit&) const = default;
 };
 

@@ -59,7 +59,6 @@ class KeptFile {
 
 inline constexpr std::size_t most_recent_files = 12;
 inline constexpr std::size_t most_closed_stories = 64;
-
 inline constexpr double least_scale = 0.5;
 inline constexpr double most_scale = 4;
 inline constexpr FieldTraits window_side = {.least = 16, .most = 16384};

@@ -282,21 +282,20 @@ Found<std::vector<CapacityPoint>> CapacitySweep::compute(const Effort& effort) c
 }
 
 bool erases_by_strength(const Trace& trace) {
-  const auto any_step = [&](Purpose purpose, auto test) {
-    return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
-      return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
-        return operation.purpose == purpose && test(operation);
-      });
-    });
+  const auto is_strength = [&](const std::string& name) {
+    const auto* const symbol = value_at(trace.symbols, name);
+    return symbol && symbol->role == Role::strength;
   };
-  const auto reads_strength = [&](const Operation& operation) {
-    return std::ranges::any_of(operands(operation.equation.expression), [&](const std::string& name) {
-      const auto* const symbol = value_at(trace.symbols, name);
-      return symbol && symbol->role == Role::strength;
-    });
-  };
-  const bool reads = any_step(Purpose::read, [](const Operation&) { return true; });
-  return (reads && any_step(Purpose::update, reads_strength)) || any_step(Purpose::overlap, reads_strength);
+  bool reads = false;
+  std::set<Purpose> by_strength;
+  for (const Phase& phase : trace.phases) {
+    for (const auto& operation : phase.operations) {
+      reads = reads || operation.purpose == Purpose::read;
+      if (std::ranges::any_of(operands(operation.equation.expression), is_strength))
+        by_strength.insert(operation.purpose);
+    }
+  }
+  return (reads && by_strength.contains(Purpose::update)) || by_strength.contains(Purpose::overlap);
 }
 
 Found<std::optional<double>> WriteReach::compute(const Foundation& foundation, const Effort&) const {

@@ -11,7 +11,6 @@ struct NamedFile {
   std::filesystem::path file = {};
   Texts sources = {};        // by input: an array, sigmoid(ARRAY) or a number; empty: the input is left out
   bool heads_first = false;  // its arrays are [H, T, D] or [B, H, T, D]
-
   bool operator==(const NamedFile&) const = default;
 };
 

@@ -11,7 +11,6 @@ struct PresetSize {
   Index dv = 16;
   std::uint64_t seed = 1;
   double cosine = 0.75;  // between every two keys, where a preset has one to choose
-
   bool operator==(const PresetSize&) const = default;
 };
 

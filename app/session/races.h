@@ -15,7 +15,6 @@ struct RaceBoard {
 /// A race that runs in the background: the results on its board are kept when it is cancelled.
 struct OwnRace {
   static constexpr std::size_t most_kept = 1;
-
   std::shared_ptr<RaceBoard> board;
   std::shared_ptr<const RacePlan> plan;
   auto operator<=>(const OwnRace&) const = default;
@@ -32,7 +31,6 @@ struct RecordedRace {
 /// The figures of some reports.
 struct FiguresOfRaces {
   static constexpr std::size_t most_kept = 4;
-
   std::vector<std::shared_ptr<const RaceReport>> reports;
   std::size_t leading = 0;
   RaceSelection selection = {};

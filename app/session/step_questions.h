@@ -19,7 +19,6 @@ struct BlockRecord {
 /// The figures of a tensor of a record (histogram, spectrum), for the enlarged picture.
 struct PictureFigures {
   static constexpr Index parts = 48;  // bars of the histogram
-
   Weak<Record> of = {};
   std::string tensor = {};
   auto operator<=>(const PictureFigures&) const = default;
@@ -32,7 +31,6 @@ struct WrittenNumber {
   Index row = 0;     // of the entry; unused if there are weights
   Index column = 0;
   std::vector<double> weights = {};  // w, one per row, of the read w . S[:, column]; empty: an entry
-
   auto operator<=>(const WrittenNumber&) const = default;
 };
 
@@ -69,7 +67,6 @@ struct Sight {
   std::shared_ptr<const Trace> trace;              // null: there is no such form
   Cursor cursor;
   std::shared_ptr<const Record> record = {};  // of the block at the cursor; null: not computed yet
-
   bool operator==(const Sight&) const = default;
 };
 
