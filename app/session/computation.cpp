@@ -14,8 +14,8 @@ constexpr Index most_tokens_at_once = 4096;  // whose n x n matrices are made: l
 constexpr Index most_tokens_edited_at_once =
     1024;  // likewise with other equations: matrices for each of them
 
-constexpr double largest_state = 256e6;  // bytes
-constexpr double largest_rows = 1e9;     // bytes of all features of q and k
+constexpr double largest_state = 256e6;      // bytes
+constexpr double largest_rows = 1e9;         // bytes of all features of q and k
 constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
 constexpr Index enough_rows = 2048;          // tokens to measure; longer texts are sampled evenly
 

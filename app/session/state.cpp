@@ -10,13 +10,6 @@
 
 namespace palimpsest {
 
-SessionState::SessionState() = default;
-SessionState::SessionState(const SessionState& other) = default;
-SessionState::SessionState(SessionState&& other) noexcept = default;
-SessionState& SessionState::operator=(const SessionState& other) = default;
-SessionState& SessionState::operator=(SessionState&& other) noexcept = default;
-SessionState::~SessionState() = default;
-
 Choice SessionState::choice() const { return {{sides.front()}, head, edits, verify.fault}; }
 
 void SessionState::set_choice(Choice choice) {

@@ -251,13 +251,6 @@ struct MeasureState {
 
 /// Everything that a person can change, as one value.
 struct SessionState {
-  SessionState();
-  SessionState(const SessionState& other);
-  SessionState(SessionState&& other) noexcept;
-  SessionState& operator=(const SessionState& other);
-  SessionState& operator=(SessionState&& other) noexcept;
-  ~SessionState();
-
   std::string data = {};  // "capture:NAME", "preset:NAME?…" or the path of a file; empty: nothing is open
   Edits edits = {};
   Index head = 0;

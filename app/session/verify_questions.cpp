@@ -21,7 +21,7 @@ static auto parts_of(const VerifyReport& report) { return std::tie(report.result
 namespace {
 
 constexpr Index largest_block = 64;  // of fragile forms: what a kernel takes at once
-constexpr Index most_rows = 64;  // of a tensor that is shown
+constexpr Index most_rows = 64;      // of a tensor that is shown
 constexpr Index most_columns = 128;
 constexpr double usual_part = 0.98;  // of its numbers have colours of their own
 
