@@ -125,10 +125,10 @@ bool applies(const FragileForm& fragile, const Variant& variant, const Sequence&
 
 /// The inputs of the open data for a rule, those of the present one first.
 HeldInputs inputs_for(const Foundation& foundation, const Variant& variant) {
-  if (&variant == foundation.variant)
-    return held_inputs(variant, foundation.inputs.arrays, foundation.inputs.settings, Precision::f64);
-  const Inputs inputs =
-      make_inputs(*foundation.data, foundation.choice.head, variant, {}, foundation.choice.edits);
+  const Choice& choice = foundation.choice;
+  const Inputs inputs = &variant == foundation.variant
+                            ? foundation.inputs
+                            : make_inputs(*foundation.data, choice.head, variant, {}, choice.edits);
   return held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64);
 }
 
@@ -205,11 +205,10 @@ Found<FaultFigures> FaultHere::compute(const Foundation& foundation, const Effor
   }
   if (!run->departure && !wrong.silent.empty() && !run->noticed())
     figures.without = fmt::format("changes no number: {}", wrong.silent);
-  figures.message = std::move(run->message);
-  figures.judgement = std::move(run->judgement);
-  figures.departure = std::move(run->departure);
+  static_cast<FaultRun&>(figures) = *std::move(run);
+  const Output output = std::exchange(figures.output, {});
   if (!figures.message.empty()) return figures;
-  figures.errors = errors_by_row("o", run->output.o, foundation.reference->expected().o);
+  figures.errors = errors_by_row("o", output.o, foundation.reference->expected().o);
   const auto off =
       std::ranges::find_if(figures.errors, [&](double error) { return error > figures.judgement.allowed(); });
   if (off != figures.errors.end()) figures.first_wrong = off - figures.errors.begin();

@@ -21,16 +21,11 @@ struct ProofLine {
   Found<Seen> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// The effect of a fault on a form here.
-struct FaultFigures {
+/// The effect of a fault on a form here: its run, without the output.
+struct FaultFigures : FaultRun {
   std::string without = {};         // why the form cannot have it, or that it changes no number; mostly empty
-  std::string message = {};         // why an equation cannot be carried out; mostly empty
-  Judgement judgement = {};         // as verify() judges it
   std::vector<double> errors = {};  // [T] of the outputs
   Index first_wrong = -1;           // the first token whose output exceeds the tolerance; -1: none
-  std::optional<Departure> departure = {};  // the first step that differs
-
-  bool noticed() const { return !message.empty() || !judgement.passed(); }
 };
 
 struct FaultHere {
