@@ -23,11 +23,9 @@ std::uint64_t next_version() {
 
 /// One question and its state.
 struct Questions::Entry {
-  enum class State { under_way, known, failed };
-
   AnyQuestion question;
   Urgency urgency;
-  State state = State::under_way;
+  bool is_under_way = true;
   std::uint64_t wanted_in = 0;  // the last frame in which it was asked
   Clock::time_point since = Clock::now();
   std::stop_source stop = {};
@@ -35,8 +33,6 @@ struct Questions::Entry {
   std::shared_ptr<const void> value = {};
   std::size_t bytes = 0;
   std::string reason = {};
-
-  bool is_under_way() const { return state == State::under_way; }
 };
 
 Questions::Questions(unsigned threads, std::size_t budget)
@@ -68,7 +64,7 @@ Known<void> Questions::ask_any(const AnyQuestion& question, Urgency urgency) {
   entry->urgency = std::min(entry->urgency, urgency);
   entries_.splice(entries_.end(), entries_, places_.at(question));
   Known<void> known = {.value = entry->value,
-                       .under_way = entry->is_under_way(),
+                       .under_way = entry->is_under_way,
                        .progress = entry->progress,
                        .reason = entry->reason};
   if (!known.under_way) return known;
@@ -84,10 +80,10 @@ Known<void> Questions::ask_any(const AnyQuestion& question, Urgency urgency) {
 void Questions::give_up(const AnyQuestion& question) {
   const std::scoped_lock lock(mutex_);
   const std::shared_ptr<Entry> entry = find(question);
-  if (!entry || !entry->is_under_way()) return;
+  if (!entry || !entry->is_under_way) return;
   entry->stop.request_stop();
   std::erase(waiting_, entry);
-  entry->state = Entry::State::failed;
+  entry->is_under_way = false;
   entry->reason = was_stopped;
   finished_.notify_all();
 }
@@ -116,7 +112,7 @@ void Questions::frame() {
   const std::scoped_lock lock(mutex_);
   for (const auto& list : {waiting_, running_}) {
     for (const auto& entry : list) {
-      if (entry->is_under_way() && entry->wanted_in < frame_) remove(entry);
+      if (entry->is_under_way && entry->wanted_in < frame_) remove(entry);
     }
   }
   ++frame_;
@@ -143,7 +139,7 @@ void Questions::wait_for(const AnyQuestion& question) {
   std::unique_lock lock(mutex_);
   finished_.wait(lock, [&] {
     const std::shared_ptr<Entry> entry = find(question);
-    return !entry || !entry->is_under_way();
+    return !entry || !entry->is_under_way;
   });
 }
 
@@ -163,9 +159,9 @@ void Questions::start_threads() {
 
 /// Removes an entry, and stops it if it is running. A running computation ends later; its value is dropped.
 void Questions::remove(const std::shared_ptr<Entry>& entry) {
-  if (entry->is_under_way()) {
+  if (entry->is_under_way) {
     entry->stop.request_stop();
-    entry->state = Entry::State::failed;
+    entry->is_under_way = false;
     std::erase(waiting_, entry);
   }
   bytes_ -= entry->bytes;
@@ -192,7 +188,7 @@ void Questions::sweep() {
 
 /// Whether it is under way, or was asked for in the last frame.
 bool Questions::is_wanted(const Entry& entry) const {
-  return entry.is_under_way() || entry.wanted_in + 1 >= frame_;
+  return entry.is_under_way || entry.wanted_in + 1 >= frame_;
 }
 
 /// Shrinks to the budget. Values that were requested in the last frame stay, and so do values that someone
@@ -261,11 +257,11 @@ void Questions::work() {
 
     lock.lock();
     std::erase(running_, entry);
-    const bool is_wanted = entry->is_under_way();
+    const bool is_wanted = entry->is_under_way;
     if (is_wanted && is_cancelled) {
       remove(entry);
     } else if (is_wanted) {
-      entry->state = reason.empty() ? Entry::State::known : Entry::State::failed;
+      entry->is_under_way = false;
       entry->reason = std::move(reason);
       entry->value = std::move(value);
       entry->bytes = bytes + sizeof(Entry);
