@@ -23,14 +23,6 @@ std::filesystem::path name_aside(const std::filesystem::path& file) {
 }
 
 constexpr std::uintmax_t most_preferences_bytes = std::uintmax_t{1} << 20;
-/// Of the lists the oldest are forgotten.
-struct CheckedPreferences {
-  void operator()(Preferences& read) const {
-    if (read.recent_files.size() > most_recent_files) read.recent_files.resize(most_recent_files);
-    if (read.closed_stories.size() > most_closed_stories) read.closed_stories.resize(most_closed_stories);
-  }
-};
-
 constexpr Index places_version = 1;
 constexpr const char* places_field = "palimpsest_places";
 
@@ -100,7 +92,12 @@ Preferences parse_preferences(const std::string& text) {
   if (!object.is_object()) refuse("it holds {}; expected an object", object.type_name());
   Preferences preferences;
   preferences.level = Level::all;
-  read_fields(Fields(object, "the settings"), preferences, CheckedPreferences());
+  read_fields(Fields(object, "the settings"), preferences, [](const Preferences&) {});
+  // Of the lists the oldest are forgotten.
+  std::vector<std::string>& files = preferences.recent_files;
+  std::vector<std::string>& stories = preferences.closed_stories;
+  files.resize(std::min(files.size(), most_recent_files));
+  stories.resize(std::min(stories.size(), most_closed_stories));
   return preferences;
 }
 
