@@ -226,35 +226,6 @@ std::optional<double> distance_to_own_output(const Foundation& computation, cons
   return compare("o", o, MatrixView(*own, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
 }
 
-}  // namespace
-
-double quantile(std::vector<double> numbers, double share) {
-  std::erase_if(numbers, [](double number) { return !std::isfinite(number); });
-  if (numbers.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(numbers.size())));
-  const auto at = numbers.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-  std::ranges::nth_element(numbers, at);
-  return *at;
-}
-
-std::vector<double> sizes_of(const Matrix<double>& numbers, const Matrix<double>& more) {
-  std::vector<double> sizes;
-  for (const Matrix<double>* const each : {&numbers, &more})
-    for (const double number : each->reshaped()) sizes.push_back(std::abs(number));
-  return sizes;
-}
-
-int live_computations() { return static_cast<int>(held_by_computations.use_count()) - 1; }
-
-Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tokens_at_once); }
-
-bool Computation::is_complete() const {
-  const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
-  return knows_reference && knows_recall && knows_divergence && std::ranges::all_of(forms, is_known);
-}
-
-namespace {
-
 /// The steps of the form with the fault; null if it changes nothing, with the reason. `found` is a copy, as
 /// the window's thread adds to the original meanwhile.
 std::shared_ptr<const EditedTrace> faulty_steps(const Foundation& right, const Findings& found,
@@ -325,7 +296,74 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
   return result;
 }
 
+/// Facts from the reference run.
+struct ReferenceFacts {
+  double output_scale = 0;                   // KindScales::output
+  std::optional<double> capture_error = {};  // as in Findings
+};
+
+struct FactsOfReference {
+  Weak<Foundation> of = {};
+
+  auto operator<=>(const FactsOfReference&) const = default;
+  Found<ReferenceFacts> compute(const Foundation& foundation, const Effort& effort) const {
+    const Matrix<double>& o = foundation.reference->expected(effort.stop).o;
+    return ReferenceFacts{strong(o), distance_to_own_output(foundation, o)};
+  }
+};
+
+/// Requests the comparison of every form; until then the result of the last choice is shown.
+void complete_forms(const std::shared_ptr<Computation>& computation, Questions& questions) {
+  Computation& all = *computation;
+  const auto set = [&](Form form, std::shared_ptr<const FormResult> result) {
+    entry(all.forms, form) = std::move(result);
+    sum_up(all);
+  };
+  // The newest request is answered first, so the most important form is requested last.
+  for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
+    const FormResult& present = all.form(form);
+    if (present.is_compared || !present.missing.empty()) continue;
+    const auto known = questions.ask(ComparedForm{computation, form}, Urgency::later);
+    if (!known.value) continue;
+    if (!known.stale) {
+      set(form, known.value);
+      continue;
+    }
+    const bool is_former = present.output().o.size() == 0 && known.value->missing.empty();
+    if (!is_former || known.value->output().o.rows() != std::ssize(all.tokens)) continue;
+    auto former = std::make_shared<FormResult>(*known.value);
+    former->trace = present.trace;
+    former->is_compared = false;
+    set(form, former);
+  }
+}
+
 }  // namespace
+
+double quantile(std::vector<double> numbers, double share) {
+  std::erase_if(numbers, [](double number) { return !std::isfinite(number); });
+  if (numbers.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(numbers.size())));
+  const auto at = numbers.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
+  std::ranges::nth_element(numbers, at);
+  return *at;
+}
+
+std::vector<double> sizes_of(const Matrix<double>& numbers, const Matrix<double>& more) {
+  std::vector<double> sizes;
+  for (const Matrix<double>* const each : {&numbers, &more})
+    for (const double number : each->reshaped()) sizes.push_back(std::abs(number));
+  return sizes;
+}
+
+int live_computations() { return static_cast<int>(held_by_computations.use_count()) - 1; }
+
+Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tokens_at_once); }
+
+bool Computation::is_complete() const {
+  const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
+  return knows_reference && knows_recall && knows_divergence && std::ranges::all_of(forms, is_known);
+}
 
 std::string left_to_cpu(const Computation& computation, Form form) {
   const bool is_faulty = computation.right && computation.choice.fault.form == form;
@@ -462,52 +500,6 @@ Found<std::optional<Divergence>> RunawayMemory::compute(const Foundation& founda
   if (!foundation.variant->memory.none.empty()) return std::nullopt;
   return divergence(*foundation.variant, foundation.sequence, effort.stop, effort.progress);
 }
-
-namespace {
-
-/// Facts from the reference run.
-struct ReferenceFacts {
-  double output_scale = 0;                   // KindScales::output
-  std::optional<double> capture_error = {};  // as in Findings
-};
-
-struct FactsOfReference {
-  Weak<Foundation> of = {};
-
-  auto operator<=>(const FactsOfReference&) const = default;
-  Found<ReferenceFacts> compute(const Foundation& foundation, const Effort& effort) const {
-    const Matrix<double>& o = foundation.reference->expected(effort.stop).o;
-    return ReferenceFacts{strong(o), distance_to_own_output(foundation, o)};
-  }
-};
-
-/// Requests the comparison of every form; until then the result of the last choice is shown.
-void complete_forms(const std::shared_ptr<Computation>& computation, Questions& questions) {
-  Computation& all = *computation;
-  const auto set = [&](Form form, std::shared_ptr<const FormResult> result) {
-    entry(all.forms, form) = std::move(result);
-    sum_up(all);
-  };
-  // The newest request is answered first, so the most important form is requested last.
-  for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
-    const FormResult& present = all.form(form);
-    if (present.is_compared || !present.missing.empty()) continue;
-    const auto known = questions.ask(ComparedForm{computation, form}, Urgency::later);
-    if (!known.value) continue;
-    if (!known.stale) {
-      set(form, known.value);
-      continue;
-    }
-    const bool is_former = present.output().o.size() == 0 && known.value->missing.empty();
-    if (!is_former || known.value->output().o.rows() != std::ssize(all.tokens)) continue;
-    auto former = std::make_shared<FormResult>(*known.value);
-    former->trace = present.trace;
-    former->is_compared = false;
-    set(form, former);
-  }
-}
-
-}  // namespace
 
 bool complete(const std::shared_ptr<Computation>& computation, Questions& questions, std::string& problem) {
   if (computation->is_complete()) return false;
