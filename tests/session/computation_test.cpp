@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "app/session/presets.h"
 #include "app/session/first_place.h"
+#include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/proof/verify.h"
 #include "core/variants/variants.h"
