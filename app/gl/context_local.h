@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -39,6 +40,19 @@ T& context_local() {
   last = context;
   found = instance.get();
   return *found;
+}
+
+/// What `make` made of `key` in the current Dear ImGui context: made again when the key is another one than at
+/// the last call. For one place in the program, as every lambda has a type of its own.
+template <class Key, class Make>
+const auto& kept_for(const Key& key, const Make& make) {
+  struct Kept {
+    std::optional<Key> key;
+    std::invoke_result_t<const Make&> value;
+  };
+  auto& kept = context_local<Kept>();
+  if (kept.key != key) kept = {key, make()};
+  return kept.value;
 }
 
 /// The hash of a text, or of a tuple of values and texts: the same for a string and a view of it.

@@ -5,7 +5,7 @@
 #include "app/stage/cell_words.h"
 #include "app/stage/equation_layout.h"
 #include "app/stage/view.h"
-#include "app/words/tokens.h"
+#include "app/words/step.h"
 #include "core/base/text.h"
 #include "core/numbers/between.h"
 #include "core/steps/recognised.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/views/view.h"
-#include "app/words/answers.h"
+#include "app/words/step.h"
 
 namespace palimpsest {
 

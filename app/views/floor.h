@@ -2,7 +2,7 @@
 
 #include "app/scene/floor.h"
 #include "app/views/view.h"
-#include "app/words/tokens.h"
+#include "app/words/step.h"
 
 namespace palimpsest {
 

@@ -1,6 +1,6 @@
 #include "app/session/typed_text.h"
 #include "app/views/answers.h"
-#include "app/words/tokens.h"
+#include "app/words/step.h"
 
 namespace palimpsest {
 
@@ -34,27 +34,22 @@ std::vector<Index> pieces_shown(const ReadText& text) {
   return pieces;
 }
 
-/// Bars for the next piece, as trained and, if something is changed, as changed.
 Node continuation_bars(const ReadText& text) {
-  const auto add = [&](Nodes& cells, const TextReading& reading, Index piece) {
+  Nodes cells = {scene::tag(""), scene::tag("as trained"), scene::tag("")};
+  const auto add = [&](const TextReading& reading, Index piece) {
     const double probability = std::exp(reading.last(piece));
     cells.push_back(Node{scene::Bar{.value = probability, .ink = style::colours().value}}.filling());
     cells.push_back(scene::number(fixed_number(probability, 2)));
   };
-  Nodes cells = {scene::tag(""), scene::tag("as trained"), scene::tag("")};
-  if (text.is_changed()) {
-    cells.push_back(scene::tag("changed"));
-    cells.push_back(scene::tag(""));
-  }
+  if (text.is_changed()) cells.insert(cells.end(), {scene::tag("changed"), scene::tag("")});
   for (const Index piece : pieces_shown(text)) {
     cells.push_back(scene::line(text.quoted(piece)));
-    add(cells, *text.trained, piece);
-    if (text.is_changed()) add(cells, *text.said, piece);
+    add(*text.trained, piece);
+    if (text.is_changed()) add(*text.said, piece);
   }
   return scene::grid(text.is_changed() ? 5 : 3, std::move(cells)).named("next");
 }
 
-/// How the difference between the two answers changes.
 std::string difference_words(const ReadText& text) {
   const Index trained = text.trained->answer().piece;
   const Index now = text.said->answer().piece;
@@ -71,16 +66,20 @@ std::string surprise_words(const ReadText& text) {
                             : words;
 }
 
+bool can_erase(const std::vector<HeadEffect>& effects) {
+  return std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); });
+}
+
 /// The effect of every head on the answer, a row for each layer; a click opens the head.
 Node head_grid(Application& application, const ReadText& text, const std::vector<HeadEffect>& effects) {
   const auto heads = static_cast<std::size_t>(text.model->weights.heads());
-  const auto part = [&](const char* title, const auto& number) {
+  const auto part = [&](const char* title, auto HeadEffect::*number) {
     Nodes cells = {scene::tag("layer")};
     for (std::size_t head = 0; head < heads; ++head)
       cells.push_back(scene::tag(fmt::format("head {}", head)));
     for (const HeadEffect& effect : effects) {
       if (effect.head == 0) cells.push_back(scene::tag(std::to_string(effect.layer)));
-      const std::optional<double> change = number(effect);
+      const std::optional<double> change = effect.*number;
       const bool is_shown = text.typed.layer == effect.layer && text.typed.head == effect.head;
       Node cell = {scene::Button{.words = change ? fixed_number(*change, 1) : "–",
                                  .look = scene::Button::Look::segment,
@@ -89,22 +88,20 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
       cells.push_back(std::move(cell)
                           .named(fmt::format("{}.{}", effect.layer, effect.head))
                           .told("Shows this head")
-                          .on([&application, layer = effect.layer, head = effect.head] {
+                          .on([&application, effect] {
                             change_text(application.session, [&](TypedText& typed) {
-                              typed.layer = layer;
-                              typed.head = head;
+                              typed.layer = effect.layer;
+                              typed.head = effect.head;
                             });
                           }));
     }
     return scene::column({scene::tag(title), scene::grid(heads + 1, std::move(cells), Gap::small)},
                          Gap::tight);
   };
-  const auto only_adds = [](const HeadEffect& effect) { return effect.only_adds; };
-  const auto silent = [](const HeadEffect& effect) { return std::optional(effect.silent); };
   Nodes all;
-  if (std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); }))
-    all.push_back(part("without the erase of this head", only_adds).named("only adds"));
-  all.push_back(part("without the output of this head", silent).named("silent"));
+  if (can_erase(effects))
+    all.push_back(part("without the erase of this head", &HeadEffect::only_adds).named("only adds"));
+  all.push_back(part("without the output of this head", &HeadEffect::silent).named("silent"));
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -143,28 +140,26 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
 /// The answers to random texts, computed on request.
 Node tried_texts(Application& application, const ReadText& text) {
   Session& session = application.session;
-  TextView view = session.state().text;
-  Nodes all = {scene::heading("Twenty random texts")};
-  if (!view.tries) {
-    view.tries = true;
-    all.push_back(
-        scene::paragraph("Texts about three jars; the fact about one is overwritten 0 to 3 times."));
-    all.push_back(scene::pill("run").on([&session, view] { session.change(&SessionState::text, view); }));
-    return scene::column(std::move(all), Gap::tight).named("tried");
-  }
+  const bool tries = session.state().text.tries;
+  const auto turn = [&session, tries] {
+    session.change([tries](SessionState& state) { state.text.tries = !tries; });
+  };
   TriedTexts question{.model = text.typed.model, .interventions = {}};
   for (const Intervention& each : text.typed.interventions) question.interventions.push_back(to_string(each));
-  const auto tried = session.questions().ask(question, Urgency::later);
-  if (tried.value) {
-    all.push_back(scene::plotted(tried_plot(*tried.value, text.is_changed())).fixed(170));
-    return scene::column(std::move(all), Gap::tight).named("tried");
-  }
-  all.push_back(scene::caption(tried.reason.empty() ? fmt::format("{:.0f} % done", 100 * tried.progress)
-                                                    : tried.reason));
-  view.tries = false;
-  if (tried.reason.empty())
+  Known<std::vector<ExperimentRow>> tried;
+  if (tries) tried = session.questions().ask(question, Urgency::later);
+  Nodes all = {scene::heading("Twenty random texts")};
+  if (!tries) {
     all.push_back(
-        scene::word_button("stop").on([&session, view] { session.change(&SessionState::text, view); }));
+        scene::paragraph("Texts about three jars; the fact about one is overwritten 0 to 3 times."));
+    all.push_back(scene::pill("run").on(turn));
+  } else if (tried.value) {
+    all.push_back(scene::plotted(tried_plot(*tried.value, text.is_changed())).fixed(170));
+  } else {
+    all.push_back(scene::caption(tried.reason.empty() ? fmt::format("{:.0f} % done", 100 * tried.progress)
+                                                      : tried.reason));
+    if (tried.reason.empty()) all.push_back(scene::word_button("stop").on(turn));
+  }
   return scene::column(std::move(all), Gap::tight).named("tried");
 }
 
@@ -195,10 +190,10 @@ std::string strongest_words(const ReadText& text, const std::vector<HeadEffect>&
     const auto found = std::ranges::min_element(effects, {}, change);
     return fmt::format("head {}.{} ({})", found->layer, found->head, fixed_number(change(*found), 1));
   };
-  std::string words = fmt::format("Change of log p({}), in nats. Largest effect: the output of {}",
-                                  text.quoted(text.said->answer().piece),
-                                  least([](const HeadEffect& effect) { return effect.silent; }));
-  if (std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); }))
+  std::string words =
+      fmt::format("Change of log p({}), in nats. Largest effect: the output of {}",
+                  text.quoted(text.said->answer().piece), least(std::mem_fn(&HeadEffect::silent)));
+  if (can_erase(effects))
     words += fmt::format(", the erase of {}",
                          least([](const HeadEffect& effect) { return effect.only_adds.value_or(0); }));
   return words + ". Red: below −1; filled: the head shown; –: no erase.";
@@ -213,35 +208,27 @@ Node answers(Application& application) {
   if (text->is_changed()) add_memories(all, application, text);
   all.push_back(scene::heading("Effect of each head on the answer"));
   const auto effects = application.session.questions().ask(HeadEffects{text});
-  if (effects.value && !effects.stale) {
-    all.push_back(scene::caption(strongest_words(*text, *effects.value)));
-    all.push_back(head_grid(application, *text, *effects.value));
-  } else {
-    all.push_back(scene::caption(effects.reason.empty()
-                                     ? fmt::format("head by head: {:.0f} %", 100 * effects.progress)
-                                     : effects.reason));
-  }
+  const bool is_known = effects.value && !effects.stale;
+  all.push_back(scene::caption(is_known ? strongest_words(*text, *effects.value)
+                               : effects.reason.empty()
+                                   ? fmt::format("head by head: {:.0f} %", 100 * effects.progress)
+                                   : effects.reason));
+  if (is_known) all.push_back(head_grid(application, *text, *effects.value));
   all.push_back(tried_texts(application, *text));
   const float height = std::min(answers_height, scene::window_height() - around_answers);
   return scene::column(
       {scene::scroll("all", scene::column(std::move(all), Gap::near).named("answers")).fixed(height)});
 }
 
-/// "head 2.2", "layer 2", "all layers": the target of a change.
-std::string target_words(const TypedText& typed, TextTarget target) {
-  if (target == TextTarget::all) return "all layers";
-  if (target == TextTarget::layer) return fmt::format("layer {}", typed.layer);
-  return fmt::format("head {}.{}", typed.layer, typed.head);
-}
-
+/// "head 2.2", "layer 2", "all layers": what a change applies to.
 Node target_choice(Application& application, const TypedText& typed) {
-  std::vector<std::string> words;
-  for (const TextTarget target : all_of<TextTarget>) words.push_back(target_words(typed, target));
-  return scene::segments(words, static_cast<std::size_t>(application.session.state().text.target),
-                         [&application](std::size_t chosen) {
-                           TextView view = application.session.state().text;
-                           view.target = all_of<TextTarget>[chosen];
-                           application.session.change(&SessionState::text, view);
+  return scene::segments({fmt::format("head {}.{}", typed.layer, typed.head),
+                          fmt::format("layer {}", typed.layer), "all layers"},
+                         static_cast<std::size_t>(application.session.state().text.target),
+                         [&session = application.session](std::size_t chosen) {
+                           session.change([chosen](SessionState& state) {
+                             state.text.target = all_of<TextTarget>[chosen];
+                           });
                          })
       .named("target");
 }
@@ -269,7 +256,6 @@ Node slider_of(Application& application, const char* kind, const char* words, do
       .named(kind);
 }
 
-/// A list of the values of a change: ids and their names.
 Node value_menu(Application& application, const char* kind, const std::string& words,
                 const std::vector<std::pair<std::string, std::string>>& values) {
   const auto content = [&application, kind, values] {
@@ -325,7 +311,6 @@ Node changes(Application& application) {
   return scene::column(std::move(all), Gap::near).named("changes");
 }
 
-/// The active changes; a click removes one.
 void add_changes(Nodes& all, Application& application, const TypedText& typed) {
   for (const Intervention& each : typed.interventions) {
     Node pill = {scene::Button{
@@ -367,31 +352,25 @@ Node models(Application& application) {
   return scene::column(std::move(all), Gap::tight).named("models");
 }
 
-/// The choice of layer and head.
 Node places(Application& application) {
   const auto text = application.session.data().read;
   if (!text) return scene::column({});
   const LanguageModel<float>& weights = text->model->weights;
-  const auto row_of = [&](const char* what, Index count, Index present, Index TypedText::*field) {
+  const auto row_of = [&](const char* what, Index count, Index TypedText::*field) {
     std::vector<std::string> words;
     for (Index i = 0; i < count; ++i) words.push_back(std::to_string(i));
-    return scene::row(
-        {scene::caption(what).fixed(48),
-         scene::segments(words, static_cast<std::size_t>(present), [&application, field](std::size_t chosen) {
-           change_text(application.session,
-                       [&](TypedText& typed) { typed.*field = static_cast<Index>(chosen); });
-         }).named(what)});
+    const auto present = static_cast<std::size_t>(text->typed.*field);
+    return scene::row({scene::caption(what).fixed(48),
+                       scene::segments(words, present, [&application, field](std::size_t chosen) {
+                         change_text(application.session,
+                                     [&](TypedText& typed) { typed.*field = static_cast<Index>(chosen); });
+                       }).named(what)});
   };
-  return scene::column({row_of("layer", weights.layers(), text->typed.layer, &TypedText::layer),
-                        row_of("head", weights.heads(), text->typed.head, &TypedText::head)},
+  return scene::column({row_of("layer", weights.layers(), &TypedText::layer),
+                        row_of("head", weights.heads(), &TypedText::head)},
                        Gap::near);
 }
 
-Node menu(const std::string& words, std::function<Node()> content, float width, const char* tip) {
-  return Node{scene::Menu{.words = words, .content = std::move(content), .width = width}}.told(tip);
-}
-
-/// The input field for the text.
 Node text_line(Application& application) {
   const auto text = application.session.data().read;
   return Node{scene::Input{.text = text->typed.text,
@@ -424,34 +403,28 @@ Node answer(Application& application, const ReadText& text) {
 void draw_text_bar(Application& application, float top, float height) {
   const auto text = application.session.data().read;
   const TypedText& typed = text->typed;
+  const auto menu = [&application](const char* piece, const std::string& words, Node (*content)(Application&),
+                                   float width, const char* tip) {
+    return Node{scene::Menu{words, [&application, content] { return content(application); }, width}}
+        .named(piece)
+        .told(tip);
+  };
+  Nodes all;
   if (application.tells_story()) {
-    Node done = with_command(application, "text.type", scene::word_button("done"));
-    scene::show_bar("Text bar", height,
-                    scene::row({text_line(application).filling(),
-                                menu(
-                                    "examples", [&application] { return examples(application); }, list_width,
-                                    "Texts that the model reads well")
-                                    .named("examples"),
-                                std::move(done)})
-                        .named("text bar"),
-                    top);
-    return;
+    all = {text_line(application).filling(),
+           menu("examples", "examples", examples, list_width, "Texts that the model reads well"),
+           with_command(application, "text.type", scene::word_button("done"))};
+  } else {
+    all = {menu("model", "model " + typed.model, models, list_width,
+                "The language model that reads the text, and example texts"),
+           text_line(application).filling()};
+    add_changes(all, application, typed);
+    all.push_back(
+        menu("change", "change", changes, changes_width, "Changes the model; the answer shows the effect"));
+    all.push_back(menu("place", fmt::format("layer {} · head {}", typed.layer, typed.head), places,
+                       list_width, "The layer and head shown"));
+    all.push_back(answer(application, *text));
   }
-  Nodes all = {menu(
-                   "model " + typed.model, [&application] { return models(application); }, list_width,
-                   "The language model that reads the text, and example texts")
-                   .named("model"),
-               text_line(application).filling()};
-  add_changes(all, application, typed);
-  all.push_back(menu(
-                    "change", [&application] { return changes(application); }, changes_width,
-                    "Changes the model; the answer shows the effect")
-                    .named("change"));
-  all.push_back(menu(
-                    fmt::format("layer {} · head {}", typed.layer, typed.head),
-                    [&application] { return places(application); }, list_width, "The layer and head shown")
-                    .named("place"));
-  all.push_back(answer(application, *text));
   scene::show_bar("Text bar", height, scene::row(std::move(all), Gap::near).named("text bar"), top);
 }
 

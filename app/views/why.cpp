@@ -2,7 +2,7 @@
 #include "app/stage/ranges.h"
 #include "app/views/stage.h"
 #include "app/views/why_words.h"
-#include "app/words/tokens.h"
+#include "app/words/step.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -15,13 +15,7 @@ constexpr std::size_t most_lines = 8;
 constexpr std::size_t most_writers = 7;   // with a bar of their own
 constexpr std::size_t least_writers = 2;  // in very little room
 
-/// What is shown of one cell; rebuilt only for another cell or another record.
 struct ExplainedCell {
-  std::optional<CellFocus> cell;
-  std::weak_ptr<const Record> record;
-  bool turned = false;
-  std::optional<style::Theme> theme;  // whose colours the LaTeX has
-
   std::string symbol;  // LaTeX
   std::string indices;
   std::string words;
@@ -53,8 +47,8 @@ std::string of_token(const Symbol& symbol, const Matrix<double>& values, const S
 
 /// Fills the parts of the cell and the number that earlier tokens wrote, in the coordinates of the record.
 void fill_sum(ExplainedCell& answer, const Trace& trace, const Block& block, const Record& record,
-              CellFocus cell) {
-  const bool is_turned = answer.turned && turns(cell.tensor, trace.symbols, record);
+              CellFocus cell, bool turned) {
+  const bool is_turned = turned && turns(cell.tensor, trace.symbols, record);
   if (is_turned) std::swap(cell.row, cell.column);
   const Phase& phase = trace.phase(block);
   answer.parts = cell_parts(phase, block, trace.symbols, record, cell);
@@ -64,11 +58,12 @@ void fill_sum(ExplainedCell& answer, const Trace& trace, const Block& block, con
   answer.is_inner_product = !answer.parts.empty();
 }
 
-void fill(ExplainedCell& answer, const Application& application) {
+ExplainedCell explained_cell(const CellFocus& cell, const Application& application) {
+  ExplainedCell answer;
+  const bool turned = application.view.state_value_by_key;
   const Sight& sight = application.session.sight();
   const Trace& trace = *sight.trace;
   const auto& labels = sight.computation->data->labels;
-  const CellFocus& cell = *answer.cell;
   const Block block = trace.block(sight.cursor.block);
   const auto [phase, record] = shown(application);
   const bool recorded = record.contains(cell.tensor);
@@ -76,10 +71,10 @@ void fill(ExplainedCell& answer, const Application& application) {
   const Matrix<double>& values = recorded ? record.at(cell.tensor) : none;
   if (cell.row >= values.rows() || cell.column >= values.cols()) {
     answer.problem = "The held entry is not in this step. Esc releases it.";
-    return;
+    return answer;
   }
   const Symbol symbol = named_symbol(trace.symbols, cell.tensor);
-  const std::string place = cell_place(trace, block, values, cell, labels, answer.turned);
+  const std::string place = cell_place(trace, block, values, cell, labels, turned);
   answer.symbol = coloured(symbol);
   answer.indices = cell_indices(values, cell);
   answer.symbol_words = symbol.words;
@@ -90,31 +85,14 @@ void fill(ExplainedCell& answer, const Application& application) {
   answer.dust = dust_of(maker ? maker->equation.expression : tensor(cell.tensor), record);
   // A tensor that no operation of this step makes comes from earlier tokens: their writes are listed, too.
   try {
-    fill_sum(answer, trace, block, *sight.record, cell);
+    fill_sum(answer, trace, block, *sight.record, cell, turned);
     if (maker) answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
   } catch (const Error& error) {
     answer.problem = error.what();
   }
-}
-
-const ExplainedCell& answer_for(const CellFocus& cell, const Application& application) {
-  auto& answer = context_local<ExplainedCell>();
-  const std::shared_ptr<const Record>& record = application.session.sight().record;
-  const bool turned = application.view.state_value_by_key;
-  if (answer.cell == cell && answer.record.lock() == record && answer.turned == turned &&
-      answer.theme == style::theme())
-    return answer;
-  ExplainedCell fresh;
-  fresh.cell = cell;
-  fresh.record = record;
-  fresh.turned = turned;
-  fresh.theme = style::theme();
-  fill(fresh, application);
-  answer = std::move(fresh);
   return answer;
 }
 
-/// One number as a bar beside others.
 struct BarLine {
   std::string words = {};
   std::string index = {};  // of the token, small
@@ -127,9 +105,8 @@ struct BarLine {
 
 /// The text beside a bar, or a symbol if there is none or it does not fit.
 Node label_of(const BarLine& line) {
-  Nodes words;
   const Fit fit = line.latex.empty() ? Fit::shorten : Fit::whole;
-  words.push_back(scene::text(line.words, style::Text::caption, line.colour, fit));
+  Nodes words = {scene::text(line.words, style::Text::caption, line.colour, fit)};
   if (!line.index.empty()) words.push_back(scene::tag(line.index, scene::faint_ink));
   Node label = scene::row(std::move(words), Gap::small);
   if (line.latex.empty()) return label;
@@ -200,21 +177,8 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
   return lines;
 }
 
-/// A token's share.
-BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& labels) {
-  BarLine line{.value = writer.remaining};
-  if (writer.token == initial_token) {
-    line.words = "initial state";
-  } else {
-    name_token(line, writer.token, labels);
-  }
-  return line;
-}
-
 /// The token whose bar was under the pointer in the last frame.
-struct PointedWriter {
-  std::optional<Index> token;
-};
+std::optional<Index>& pointed_writer() { return context_local<std::optional<Index>, struct PointedWriter>(); }
 
 /// "prediction v̂, v̂[2]: written by".
 Node heading_of(const WrittenCell& written) {
@@ -228,7 +192,6 @@ Node heading_of(const WrittenCell& written) {
   return scene::first_that_fits({with(": written by"), with(": by")});
 }
 
-/// The symbol with its indices and the value.
 Node headline(const ExplainedCell& answer) {
   const style::Palette& c = style::colours();
   const auto digits = [](const std::string& text, scene::Ink ink) {
@@ -276,8 +239,9 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
       rest += writer.remaining;
       continue;
     }
-    BarLine line = writer_line(writer, labels);
-    line.pointed = [token = writer.token] { context_local<PointedWriter>().token = token; };
+    BarLine line{.words = "initial state", .value = writer.remaining};
+    if (writer.token != initial_token) name_token(line, writer.token, labels);
+    line.pointed = [token = writer.token] { pointed_writer() = token; };
     // The text below is about the bright line.
     if (!fate.empty() && fate != writer_fate(without_dust(writer, dust), labels))
       line.colour = style::colours().dim;
@@ -371,10 +335,13 @@ Node explanation(Application& application, const AskedCell& asked, std::size_t m
 
 /// Everything about a cell, in as much detail as fits.
 Node explained(Application& application, const CellFocus& cell) {
-  const ExplainedCell& answer = answer_for(cell, application);
+  // The LaTeX has the colours of the theme.
+  const ExplainedCell& answer = kept_for(std::tuple(cell, Weak<Record>(application.session.sight().record),
+                                                    application.view.state_value_by_key, style::theme()),
+                                         [&] { return explained_cell(cell, application); });
   if (!answer.problem.empty()) return scene::paragraph(answer.problem);
   AskedCell asked = {.cell = answer, .is_held = application.pinned == cell};
-  asked.pointed = std::exchange(context_local<PointedWriter>().token, std::nullopt);
+  asked.pointed = std::exchange(pointed_writer(), std::nullopt);
   if (answer.written) {
     asked.key = WhoWrote{application.session.sight().computation, answer.written->number, most_writers};
     asked.told = application.session.questions().ask(*asked.key);
@@ -398,13 +365,12 @@ Node origin_of_focus(const Application& application) {
   const bool in_row =
       is_known && is_looked_at_by_row(sight.record->at(focus->tensor), sight.trace->block(sight.cursor.block),
                                       sight.trace->form);
-  using Choices = std::vector<std::string>;
-  const Choices of_all = fades ? Choices{"strongest decay, ringed", "strongest decay", "ringed", ""}
-                               : Choices{"largest entry, ringed", "largest, ringed", "ringed", ""};
-  const Choices of_row =
-      fades ? Choices{"strongest decay of its row, ringed", "strongest of its row", "ringed", ""}
-            : Choices{"largest entry of its row, ringed", "largest of its row", "ringed", ""};
-  return scene::that_fits(in_row ? of_row : of_all).named("origin");
+  const std::string what = fades ? "strongest decay" : "largest entry";
+  const std::string brief = in_row  ? fades ? "strongest of its row" : "largest of its row"
+                            : fades ? "strongest decay"
+                                    : "largest, ringed";
+  return scene::that_fits({what + (in_row ? " of its row, ringed" : ", ringed"), brief, "ringed", ""})
+      .named("origin");
 }
 
 }  // namespace

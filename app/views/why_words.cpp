@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "app/stage/box.h"
-#include "app/words/tokens.h"
+#include "app/words/step.h"
 
 namespace palimpsest {
 
@@ -76,10 +76,8 @@ class Finder {
 
   Terms row_terms(const Expression& x, Index row) const {
     const Matrix<double> values = evaluate(x, record_);
-    Terms terms;
-    for (Index j = 0; j < values.cols(); ++j) terms.values.push_back(values(row, j));
-    terms.first_token = first_kept(values.cols());
-    return terms;
+    const auto summed = values.row(row);
+    return {{summed.begin(), summed.end()}, first_kept(values.cols())};
   }
 
   /// The logarithms of the gates after a key up to a query; 0 for the others.

@@ -1,9 +1,5 @@
 #include "app/words/attend.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "core/base/text.h"
 
 namespace palimpsest {

@@ -1,7 +1,5 @@
 #include "app/words/forms.h"
 
-#include <fmt/format.h>
-
 #include "app/session/verify_questions.h"
 #include "core/base/text.h"
 
@@ -14,28 +12,21 @@ std::string fault_in_words(const Computation& computed) {
   const Form form = computed.choice.fault.form;
   const FormResult& result = computed.form(form);
   if (!result.missing.empty()) return fmt::format("{} cannot run with this fault", name(form));
-  if (!result.is_compared) return {};
   const Index bad = result.first_bad_token;
-  if (bad < 0) return {};
+  if (!result.is_compared || bad < 0) return {};
   constexpr std::size_t short_word = 8;  // bytes that fit into the top bar
   const std::string word = visible_label(entry(computed.data->labels, bad));
-  if (word.size() > short_word || only_counts(word, bad))
-    return fmt::format("{} differs from token {} on · {}", name(form), bad + 1,
-                       plain_number(result.residual(), 2));
-  return fmt::format("{} differs from token {} “{}” on · {}", name(form), bad + 1, word,
+  return fmt::format("{} differs from token {} on · {}", name(form),
+                     word.size() > short_word ? std::to_string(bad + 1) : numbered_label(word, bad),
                      plain_number(result.residual(), 2));
 }
 
 /// `value` in the first unit in which it is below `base`, with three digits, or four before the point.
 std::string in_units(double value, double base, std::initializer_list<const char*> units) {
-  const char* last = *(units.end() - 1);
-  for (const char* unit : units) {
-    if (unit == *units.begin() && std::round(value) < base) return fmt::format("{:.0f}{}", value, unit);
-    if (unit == last || std::round(value) < base)
-      return fmt::format("{:.{}g}{}", value, value < 999.5 ? 3 : 4, unit);
-    value /= base;
-  }
-  return {};
+  const auto* unit = units.begin();
+  for (; unit + 1 != units.end() && std::round(value) >= base; ++unit) value /= base;
+  return unit == units.begin() ? fmt::format("{:.0f}{}", value, *unit)
+                               : fmt::format("{:.{}g}{}", value, value < 999.5 ? 3 : 4, *unit);
 }
 
 }  // namespace
@@ -97,9 +88,8 @@ bool is_in_order(const Computation& computed) {
 }
 
 std::string agreement_words(const Computation& computed) {
-  if (has_fault_in(computed)) {
-    if (std::string words = fault_in_words(computed); !words.empty()) return words;
-  }
+  const std::string fault = has_fault_in(computed) ? fault_in_words(computed) : std::string();
+  if (!fault.empty()) return fault;
   if (computed.agree) {
     const auto count = [&](bool says_nothing) {
       return std::ranges::count_if(computed.forms, [&](const auto& form) {
@@ -115,9 +105,9 @@ std::string agreement_words(const Computation& computed) {
   }
   const Index bad = first_bad_token(computed);
   const std::string device = on_device(computed.choice);
-  if (bad < 0) return fmt::format("final states differ{} · {}", device, plain_number(computed.worst, 2));
-  return fmt::format("forms differ{} from token {} on · {}", device, bad + 1,
-                     plain_number(computed.worst, 2));
+  const std::string worst = plain_number(computed.worst, 2);
+  if (bad < 0) return fmt::format("final states differ{} · {}", device, worst);
+  return fmt::format("forms differ{} from token {} on · {}", device, bad + 1, worst);
 }
 
 std::string agreement_explained(const Computation& computed) {
@@ -146,8 +136,7 @@ std::string in_bytes(double value) { return in_units(value, 1024, {" B", " KiB",
 
 std::string two_pass_words(bool takes_more) {
   return takes_more ? "Two-pass costs more than Chunkwise: its second pass recomputes the decays and reads "
-                      "the state of "
-                      "every chunk. In return it computes all outputs at once."
+                      "the state of every chunk. In return it computes all outputs at once."
                     : "Two-pass costs the same FLOPs and bytes as Chunkwise here: its second pass reads "
                       "nothing again.";
 }

@@ -1,7 +1,5 @@
 #include "app/words/learn.h"
 
-#include <fmt/format.h>
-
 #include "core/base/text.h"
 #include "core/formula/expression.h"
 
@@ -10,8 +8,6 @@ namespace palimpsest {
 namespace {
 
 constexpr double seen_share = 0.005;  // visible with two decimals
-
-double half_square(const Vector<double>& error) { return error.squaredNorm() / 2; }
 
 std::string recalled_sentence(double share, bool is_alignment) {
   if (!std::isfinite(share)) return "The returned value is not finite.";
@@ -114,11 +110,9 @@ const char* landing_words(const LearningMoment& moment) {
 std::vector<std::string> interference_words(const std::string& token, const HarmedPair& pair) {
   const bool is_over = pair.cosine >= same_key;
   const std::string losses = fmt::format("{} → {}", plain_number(pair.before), plain_number(pair.after));
-  if (is_over)
-    return {fmt::format("overwritten: {}, loss {}", token, losses),
-            fmt::format("overwritten: {} {}", token, losses), fmt::format("{}: {}", token, losses)};
-  return {fmt::format("most interference: {}, loss {}", token, losses),
-          fmt::format("interference: {} {}", token, losses), fmt::format("{}: {}", token, losses)};
+  return {fmt::format("{}: {}, loss {}", is_over ? "overwritten" : "most interference", token, losses),
+          fmt::format("{}: {} {}", is_over ? "overwritten" : "interference", token, losses),
+          fmt::format("{}: {}", token, losses)};
 }
 
 std::vector<std::string> orthogonalise_words(Index steps, double growth) {
@@ -163,9 +157,9 @@ std::vector<std::string> network_words(const LearningMoment& moment, NetworkSide
             fmt::format("{} hidden units", pass.hidden.size())};
   if (side == NetworkSide::backward)
     return {"a line: a weight's gradient", strongest(pass.taught), "before η and σ"};
-  std::vector<std::string> words = {
-      fmt::format("loss {:.3g} → {:.3g}", half_square(pass.error), half_square(moment.network_after->error)),
-      "a line: a weight's change"};
+  std::vector<std::string> words = {fmt::format("loss {:.3g} → {:.3g}", pass.error.squaredNorm() / 2,
+                                                moment.network_after->error.squaredNorm() / 2),
+                                    "a line: a weight's change"};
   if (moment.step.problem.token_count > 1) words.push_back("the batch so far");
   return words;
 }

@@ -1,9 +1,5 @@
 #include "app/words/stories.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "app/words/attend.h"
 #include "core/base/text.h"
 
@@ -93,12 +89,10 @@ std::vector<Spoken> headline(const MemoryStory& story, const std::string& token)
   if (before == after) {
     all.push_back({after.empty() ? "still knows no answer" : "still says "});
     say(all, after);
-    if (after.empty()) return all;
-    const auto amount = [&](const Matrix<double>& amounts) {
-      return fixed_number(amounts.row(told->row).maxCoeff(), 2);
-    };
-    all.back().words =
-        fmt::format(", now with {} instead of {}. ", amount(table.after), amount(table.before));
+    if (!after.empty())
+      all.back().words =
+          fmt::format(", now with {} instead of {}. ", fixed_number(table.after.row(told->row).maxCoeff(), 2),
+                      fixed_number(table.before.row(told->row).maxCoeff(), 2));
     return all;
   }
   all.push_back({before.empty() ? "knew no answer" : "said "});
