@@ -1,6 +1,6 @@
 #include "app/views/answers.h"
 
-#include "app/views/story.h"
+#include "app/views/story_page.h"
 #include "app/views/underlined_words.h"
 #include "app/words/stories.h"
 

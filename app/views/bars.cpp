@@ -2,7 +2,7 @@
 
 #include "app/views/doubts.h"
 #include "app/views/found_list.h"
-#include "app/views/story.h"
+#include "app/views/story_page.h"
 #include "app/words/forms.h"
 #include "core/variants/with_strength.h"
 

@@ -6,7 +6,7 @@
 #include "app/views/data_parts.h"
 #include "app/views/doubts.h"
 #include "app/views/found_list.h"
-#include "app/views/story.h"
+#include "app/views/story_page.h"
 
 namespace palimpsest {
 

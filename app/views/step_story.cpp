@@ -24,7 +24,7 @@ Node tables(const Application& application, const MemoryStory& story, const std:
             const TablesLook& look) {
   CellTables cells = story_cells(story, look.is_small);
   cells.least_cell.y = look.least_row;
-  const auto add = [&](const char* name, std::vector<std::string> titles, const char* sign,
+  const auto add = [&](double told, const char* name, std::vector<std::string> titles, const char* sign,
                        const Matrix<double>& values, const Matrix<double>& memory, const char* link) {
     CellValues table = story_table(story, story.keys, name, std::move(titles), values);
     table.sign = sign;
@@ -32,17 +32,14 @@ Node tables(const Application& application, const MemoryStory& story, const std:
                      .version = story.version,
                      .look = {.range = static_cast<float>(story.range), .grid = false},
                      .words = link};
-    const double told = name == std::string_view("before")   ? 0
-                        : name == std::string_view("change") ? 0.6
-                                                             : 1.6;
     table.is_hidden = application.telling() < told || (application.hides_answer() && told > 0);
     cells.tables.push_back(std::move(table));
   };
-  add("before", {fmt::format("the memory before {}", token), "before"}, "", story.table.before, story.before,
-      "what it returns");
-  add("change", {fmt::format("what {} changes", token), "the change"}, "+", story.table.change, story.change,
-      "what that changes");
-  add("after", {"the memory after", "after"}, "=", story.table.after, story.after, "what it returns");
+  add(0, "before", {fmt::format("the memory before {}", token), "before"}, "", story.table.before,
+      story.before, "what it returns");
+  add(0.6, "change", {fmt::format("what {} changes", token), "the change"}, "+", story.table.change,
+      story.change, "what that changes");
+  add(1.6, "after", {"the memory after", "after"}, "=", story.table.after, story.after, "what it returns");
   cells.picture = story.no_memory.empty() ? look.picture : 0;
   return Node{std::move(cells)};
 }
@@ -71,7 +68,6 @@ Node erase_switch(Application& application) {
       .named("erase");
 }
 
-/// The colours from −scale to scale.
 Node colours(double scale) {
   static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   const std::string end = scale == 1 ? "1" : answer_number(scale);
@@ -84,7 +80,6 @@ Node colours(double scale) {
       Gap::small);
 }
 
-/// What the rule is, in a line.
 std::string about(const Computation& computed, const MemoryStory& story) {
   const Variant& variant = *computed.variant;
   if (story.no_memory.starts_with(variant.label)) return story.no_memory;

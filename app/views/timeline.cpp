@@ -1,31 +1,228 @@
 #include "app/views/floor.h"
 #include "app/words/forms.h"
 
+// The timeline of Step, and the row of buttons under every floor.
+
 namespace palimpsest {
 
 namespace {
 
-/// How much of the write of the token under the pointer decay leaves.
-std::string kept_since_words(Session& session, Index token) {
-  const Index last = session.token();
-  if (token >= last) return {};
-  const auto computed = session.computed();
-  const Known<std::optional<KeptBetween>> kept = session.questions().ask(KeptSince{{computed}, token, last});
-  if (!kept.value || !*kept.value) return {};
-  return kept_words(**kept.value, quoted_word(*computed, last));
+// In design pixels.
+constexpr float narrowest_position = 216;
+constexpr float comfortable_position = 360;  // if everything else fits
+constexpr float widest_position = 520;
+
+/// The grains by which buttons move: on the buttons, and in the ids of their commands.
+const std::vector<std::string>& grains() {
+  static const std::vector<std::string> words = {"operation", "token", "chunk"};
+  return words;
 }
 
+Node button(Application& application, const char* name, Icon icon, const std::string& command) {
+  return with_command(application, command, scene::icon_button(name, icon));
+}
+
+Node buttons(Application& application) {
+  const std::string& grain = entry(grains(), static_cast<Index>(application.grain));
+  const Icon play = application.playing ? Icon::pause : Icon::play;
+  return scene::row({button(application, "to the start", Icon::to_start, "time.start"),
+                     button(application, "back", Icon::back, grain + ".back"),
+                     button(application, "play", play, "time.play"),
+                     button(application, "forwards", Icon::forwards, grain + ".forward"),
+                     button(application, "to the end", Icon::to_end, "time.end"),
+                     button(application, "to the previous event", Icon::mark_back, "mark.back"),
+                     button(application, "to the next event", Icon::mark_forward, "mark.forward")},
+                    Gap::small);
+}
+
+/// "chunk 6 of 12 · ", if the form groups tokens.
+std::string group_words(const Trace& trace, Index token) {
+  const Groups& groups = trace.groups;
+  const bool is_batch = groups.kind == Groups::Kind::batches;
+  if (groups.kind == Groups::Kind::whole || !(is_batch || has_chunks(trace.form))) return {};
+  return fmt::format("{} {} of {} · ", is_batch ? "batch" : "chunk", token / groups.size + 1,
+                     (trace.tokens - 1) / groups.size + 1);
+}
+
+/// " · step 4 of 6: rank-one update", with the row if the step computes one row at a time.
+std::string step_words(const Trace& trace, const Cursor& cursor) {
+  const Block block = trace.block(cursor.block);
+  const Operation& operation = trace.operation(cursor);
+  std::string words = fmt::format(" · step {} of {}: {}", cursor.operation + 1,
+                                  trace.phase(block).operations.size(), with_small_letter(operation.title));
+  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
+  return words;
+}
+
+Node piece(const std::string& words, style::Text letters = style::Text::body, Fit fit = Fit::whole) {
+  return scene::text(words, letters, letters == style::Text::body ? scene::dim_ink : 0, fit);
+}
+
+/// "token 43 of 94 · drum · step 4 of 6: rank-one update", or as much of it as fits.
+Node position(const Session& session, const Trace& trace) {
+  const std::string label = visible_label(entry(session.data().labels, session.token()));
+  const std::string number = std::to_string(session.token() + 1);
+  const std::string group = group_words(trace, session.token());
+  const std::string step = step_words(trace, session.cursor());
+  const std::string all = fmt::format("of {}", trace.tokens);
+  const bool has_label = !only_counts(label, session.token());
+  const auto wish = [&](bool is_named, const std::string& below) {
+    Nodes pieces = {piece(group + "token"), piece(number, style::Text::strong)};
+    pieces.push_back(piece(all + (is_named ? " ·" : "")));
+    if (is_named) pieces.push_back(piece(label, style::Text::strong));
+    if (!below.empty()) pieces.push_back(piece(below, style::Text::body, Fit::whole));
+    return scene::row(std::move(pieces), Gap::small);
+  };
+  // A label that would be cut to a dot is left out.
+  return scene::first_that_fits({wish(has_label, step.substr(1)),
+                                 wish(has_label, step.substr(1, step.find(':') - 1)), wish(has_label, ""),
+                                 wish(false, ""),
+                                 scene::line(group + "token " + number, style::Text::body, scene::dim_ink)})
+      .named("position")
+      .told(fmt::format("{}token {} of {}{}{}", group, number, trace.tokens, has_label ? " · " + label : "",
+                        step));
+}
+
+Node grain_choice(Application& application) {
+  Node all = scene::segments(
+      grains(), static_cast<std::size_t>(application.grain),
+      [&application](std::size_t chosen) { application.grain = static_cast<Session::Grain>(chosen); });
+  for (Node& segment : std::get<scene::Row>(all.content).nodes)
+    segment.tip =
+        fmt::format("Buttons and playing move by one {}.", std::get<scene::Button>(segment.content).words);
+  return all;
+}
+
+Node speed(Application& application) {
+  const std::string words = fmt::format("{:g} steps/s", static_cast<double>(application.steps_per_second));
+  return scene::row({button(application, "slower", Icon::minus, "time.slower"),
+                     scene::steady({scene::caption(words), scene::caption("0.25 steps/s")}),
+                     button(application, "faster", Icon::plus, "time.faster")},
+                    Gap::none);
+}
+
+/// The meaning of the rows that are shown.
+Nodes legend_entries(const Computation& computed, RowsAbove rows) {
+  const style::Palette& c = style::colours();
+  const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
+  Nodes all;
+  const auto add = [&](Node sample, Node words) {
+    all.push_back(scene::row({std::move(sample), std::move(words)}, Gap::small));
+  };
+  const auto add_mark = [&](Mark::Kind kind, scene::Ink ink, const char* words) {
+    add(scene::mark(kind, ink), scene::caption(words));
+  };
+  if (rows == RowsAbove::none) return all;
+  if (computed.recall(0)) {
+    add_mark(Mark::Kind::outline, c.error, computed.edited ? "without fault: ‖e‖ before" : "‖e‖ before");
+    add_mark(Mark::Kind::box, c.error, "after");
+    add_mark(Mark::Kind::hatched, c.error, "overshoot");
+  }
+  if (facts.alpha) add_mark(Mark::Kind::square, c.gate, "half-life, log");
+  if (facts.written && rows == RowsAbove::facts) {
+    const std::string& rate = computed.written_symbol;
+    const std::string words = rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : rate + "\\lVert k\\rVert^2";
+    add(scene::mark(Mark::Kind::square, c.strength), scene::formula(words, 14, c.dim).named("written"));
+  }
+  if (facts.written)
+    add(scene::column({scene::line("token", style::Text::caption),
+                       {scene::Bar{.value = 1, .ink = c.text, .height = 2, .shows_zero = false}}},
+                      Gap::hair)
+            .fixed(38),
+        scene::caption("queried"));
+  return all;
+}
+
+/// As many of the entries as fit.
+Node legend(const Nodes& entries) {
+  return scene::first_that_fits(entries.size() + 1,
+                                [entries](std::size_t left_out) {
+                                  const auto end = entries.end() - static_cast<std::ptrdiff_t>(left_out);
+                                  return scene::row({entries.begin(), end}, Gap::wide);
+                                })
+      .named("legend");
+}
+
+/// "94 tokens · 64 × 64 · max 1.0e-15", or the progress of the comparison.
+std::string figures(const Session& session, const Computation& computed) {
+  const Sequence& sequence = computed.sequence;
+  const std::string size =
+      fmt::format("{} · {} × {}", counted(sequence.tokens, "token", "tokens"), sequence.dk, sequence.dv);
+  const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
+  if (session.computing() && !computed.is_complete())
+    return fmt::format("{} · {} of {} forms compared", size, std::ranges::count_if(computed.forms, is_known),
+                       computed.forms.size());
+  return fmt::format("{} · max {}", size, plain_number(computed.worst, 2));
+}
+
+std::string figures_explained(const Session& session, const Computation& computed) {
+  const DataSet& data = session.data();
+  std::string words = fmt::format(
+      "Largest difference from {}: {} ({}, {}{}); tolerance {}.\nKeys have {} channels, values {}.",
+      reference_words(computed.choice.precision), plain_number(computed.worst, 2), name(computed.worst_form),
+      name(computed.choice.precision), on_device(computed.choice), plain_number(computed.tolerance, 2),
+      computed.sequence.dk, computed.sequence.dv);
+  if (data.heads > 1)
+    words += fmt::format("\nHead {} of 0–{}.", computed.choice.head % data.heads, data.heads - 1);
+  if (data.batches > 1)
+    words += fmt::format("\nBatch {} of 0–{}.", computed.choice.head / data.heads, data.batches - 1);
+  return words;
+}
+
+/// What is known of a token; also how much of its write decay leaves until the cursor.
 std::string token_words(Session& session, Index token, Index bad) {
   const Computation& computed = *session.computed();
+  const Index last = session.token();
   std::string words = fmt::format("token {}: {}", token + 1, quoted_word(computed, token));
   words += facts_words(entry(computed.tokens, token), computed.recall(token), computed.written_symbol);
-  words += kept_since_words(session, token);
+  if (token < last) {
+    const auto kept = session.questions().ask(KeptSince{{session.computed()}, token, last});
+    if (kept.value && *kept.value) words += kept_words(**kept.value, quoted_word(computed, last));
+  }
   if (const std::string read = reading_words(session, token); !read.empty()) words += "\n" + read;
   if (token == bad) words += "\nFrom here on the forms differ.";
   return words;
 }
 
 }  // namespace
+
+void draw_transport(Application& application, RowsAbove rows) {
+  const auto computed = application.session.computed();
+  if (!computed) return;
+  const Trace* trace = application.session.trace();
+  const bool has_steps = trace && trace->block_count() > 0;
+  const bool welcomes = application.show_welcome && has_steps;
+  const Node keys = with_command(application, "help.keys", scene::word_button("? keys"));
+  const Node sizes = scene::text(figures(application.session, *computed), style::Text::number_small,
+                                 computed->agree ? scene::dim_ink : style::colours().alarm, Fit::whole)
+                         .named("figures")
+                         .told(figures_explained(application.session, *computed));
+  const Nodes entries = legend_entries(*computed, rows);
+  const Node gap = scene::rest().filling(0.01F);  // the position has priority
+  // What follows the text keeps its place, whatever the text is.
+  const auto row = [&](float least, Nodes after) {
+    Nodes all = {buttons(application), scene::space(Gap::small)};
+    if (welcomes)  // the first line that a new user reads
+      all.push_back(with_command(
+          application, "operation.forward",
+          scene::pill("Press → for the next step, Space to play, ? for all keys.", true).named("welcome")));
+    else
+      all.push_back((has_steps ? position(application.session, *trace) : scene::column({}))
+                        .filling_between(least, widest_position));
+    all.push_back(grain_choice(application));
+    std::ranges::move(after, std::back_inserter(all));
+    return scene::row(std::move(all));
+  };
+  Node whole_legend = scene::row(entries, Gap::wide).named("legend");
+  scene::show_in(
+      scene::first_that_fits(
+          {row(comfortable_position, {speed(application), gap, std::move(whole_legend), sizes, keys}),
+           row(narrowest_position,
+               {gap, legend(entries), scene::first_that_fits({sizes, scene::column({})}), keys}),
+           row(0, {keys}), row(0, {})})
+          .named("transport"),
+      {ImGui::GetContentRegionAvail().x, style::px(32)});
+}
 
 void draw_timeline(Application& application) {
   const FloorPanel panel = {.name = "timeline",

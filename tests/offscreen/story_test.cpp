@@ -1,6 +1,6 @@
 // What a text tells, and where to look: the first that a newcomer reads.
 
-#include "app/views/story.h"
+#include "app/views/story_page.h"
 
 #include "app/session/kept.h"
 #include "app/views/answers.h"
