@@ -19,13 +19,6 @@ bool is_reading(const MeasuredNow& now, const Races& races) {
   return now.reports.empty() && (races.reads() || !races.seen().empty());
 }
 
-std::string cannot_say(const MeasuredNow& now, const Application& application) {
-  if (application.races.runs()) return "The first points are being measured …";
-  if (is_reading(now, application.races)) return "Reports are being read …";
-  if (now.reports.empty()) return "Nothing is measured yet: “measure” below starts a race on this machine.";
-  return "No report has these curves: “measure” races them here, or choose others.";
-}
-
 /// The clauses of an answer up to the "; " at `cut`, and the others, which are shown below; all if there is
 /// none.
 std::pair<std::string, std::string> split_at(const std::string& sentence, std::size_t cut) {
@@ -36,46 +29,47 @@ std::pair<std::string, std::string> split_at(const std::string& sentence, std::s
 /// A headline with as many of its clauses as fit; the others come first in the text below.
 Node headline(const std::string& sentence, const std::string& detail) {
   Nodes wishes;
-  const auto add = [&](const std::string& shown, const std::string& below, Fit fit) {
-    wishes.push_back(scene::column(
-        {scene::text(shown, fit == Fit::whole ? style::Text::headline : style::Text::title, 0, fit)
-             .named("headline"),
-         Node{scene::Text{
-                  .words = below, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 3}}
-             .named("detail")},
-        Gap::small));
-  };
-  add(sentence, detail, Fit::whole);
-  for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
-       cut = sentence.rfind("; ", cut - 1)) {
+  const auto add = [&](std::size_t cut, Fit fit, style::Text letters) {
     const auto [said, more] = split_at(sentence, cut);
-    add(said, more + detail, Fit::whole);
-  }
-  add(sentence, detail, Fit::shorten);
+    wishes.push_back(scene::column(
+        {scene::text(said, letters, 0, fit).named("headline"), Node{scene::Text{.words = more + detail,
+                                                                                .style = style::Text::caption,
+                                                                                .ink = scene::dim_ink,
+                                                                                .most_lines = 3}}
+                                                                   .named("detail")}));
+  };
+  add(std::string::npos, Fit::whole, style::Text::headline);
+  for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
+       cut = sentence.rfind("; ", cut - 1))
+    add(cut, Fit::whole, style::Text::headline);
+  add(std::string::npos, Fit::shorten, style::Text::title);
   return scene::first_that_fits(std::move(wishes));
 }
 
 std::string answer(const MeasuredNow& now, const Application& application) {
-  if (!now.has_leading()) return cannot_say(now, application);
+  const bool runs = application.races.runs();
+  if (!now.has_leading()) {
+    if (runs) return "The first points are being measured …";
+    if (is_reading(now, application.races)) return "Reports are being read …";
+    return now.reports.empty() ? "Nothing is measured yet: “measure” below starts a race on this machine."
+                               : "No report has these curves: “measure” races them here, or choose others.";
+  }
   if (!now.figures->headline.empty()) return now.figures->headline;
-  return application.races.runs() ? "More lengths are needed for an answer; they are being measured …"
-                                  : "There is only one curve: nothing to compare it with.";
+  return runs ? "More lengths are needed for an answer; they are being measured …"
+              : "There is only one curve: nothing to compare it with.";
 }
 
-/// Details, and where the times were measured.
 std::string detail(const MeasuredNow& now) {
   if (!now.has_leading()) return {};
-  const SeenReport& lead = now.lead();
-  const std::vector<RaceStart>& starts = lead.report->starts;
+  const std::vector<RaceStart>& starts = now.lead().report->starts;
   const std::string date = starts.empty() ? "" : " " + starts.back().date.substr(0, 10);
   const std::string& figures = now.figures->detail;
   return fmt::format("{}{}Measured{}.", figures, figures.empty() ? "" : " ",
-                     lead.from == SeenReport::From::own_race ? " here and now" : date + ", not here");
+                     now.is_own() ? " here and now" : date + ", not here");
 }
 
-/// "Which is faster here?", or on the machine of the primary report.
 std::string question(const MeasuredNow& now) {
-  if (!now.has_leading() || now.lead().from == SeenReport::From::own_race) return "Which is faster here?";
+  if (!now.has_leading() || now.is_own()) return "Which is faster here?";
   return fmt::format("Which is faster on {}?", machine_words(*now.lead().report));
 }
 
@@ -90,13 +84,13 @@ Node times_of_races(Application& application) {
                                     .content = scene::plotted(race_plot(application, now)),
                                     .least = least_story_chart});
   }
-  return scene::column({scene::row({scene::heading(question(now)).named("question"), scene::rest(),
-                                    application.shows_all() ? chart_switches(application, now)
-                                                            : race_button(application, now)}),
-                        headline(answer(now, application), detail(now)),
-                        application.shows_all() ? race_controls(application) : scene::column({}),
-                        scene::plotted(race_plot(application, now)).filling()},
-                       Gap::near);
+  const bool all = application.shows_all();
+  return scene::column(
+      {scene::row({scene::heading(question(now)).named("question"), scene::rest(),
+                   all ? chart_switches(application, now) : race_button(application, now)}),
+       headline(answer(now, application), detail(now)), all ? race_controls(application) : scene::column({}),
+       scene::plotted(race_plot(application, now)).filling()},
+      Gap::near);
 }
 
 /// "9 up to 1,024, 3 at 2,048": the number of runs behind each median, by length.
@@ -107,11 +101,9 @@ std::string runs_words(const std::vector<RaceLine>& lines) {
     if (!is_new) place->second = std::min(place->second, point.repeats);
   }
   if (runs.empty()) return {};
-  const auto by_count = [](const auto& one, const auto& other) { return one.second < other.second; };
-  const auto [fewest, most] = std::minmax_element(runs.begin(), runs.end(), by_count);
-  if (fewest->second == most->second)
-    return fmt::format("median of {}", counted(most->second, "run", "runs"));
-  return fmt::format("median of {} runs for short n, at least {} for long", most->second, fewest->second);
+  const auto [fewest, most] = std::ranges::minmax(runs | std::views::values);
+  if (fewest == most) return fmt::format("median of {}", counted(most, "run", "runs"));
+  return fmt::format("median of {} runs for short n, at least {} for long", most, fewest);
 }
 
 std::string warm_words(const std::vector<RaceLine>& lines) {
@@ -129,12 +121,12 @@ std::string shapes_words(const RaceReport& report, const char* between) {
 }
 
 std::string report_words(const SeenReport& report) {
-  std::string told = report.from == SeenReport::From::own_race
-                         ? "Measured on this machine since the program was started"
-                         : report.name;
-  told +=
-      fmt::format("\n{} of {} points\n{}", std::ranges::count_if(report.report->points, &RacePoint::measured),
-                  report.report->points.size(), shapes_words(*report.report, "\n"));
+  std::string told = fmt::format("{}\n{} of {} points\n{}",
+                                 report.from == SeenReport::From::own_race
+                                     ? "Measured on this machine since the program was started"
+                                     : report.name,
+                                 std::ranges::count_if(report.report->points, &RacePoint::measured),
+                                 report.report->points.size(), shapes_words(*report.report, "\n"));
   if (!report.report->complete()) told += "\nnot complete: some points of its plan are not measured";
   if (report.from == SeenReport::From::file) told += "\n" + report.id;
   return told;
@@ -201,31 +193,29 @@ Node reports(Application& application, const MeasuredNow& now) {
   return scene::column(std::move(all), Gap::tight).named("reports");
 }
 
-/// Something that the times include, or not.
-Node item(bool is_in, const std::string& words) {
-  const style::Palette& c = style::colours();
-  return scene::top_row({scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
-                         scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
-                        Gap::small);
-}
-
 Node contents(const MeasuredNow& now) {
+  const style::Palette& c = style::colours();
   const RaceReport& report = *now.lead().report;
   Nodes all = {scene::heading("What is in these times")};
+  const auto item = [&](bool is_in, const std::string& words) {
+    all.push_back(
+        scene::top_row({scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
+                        scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
+                       Gap::small));
+  };
   if (const std::string runs = runs_words(now.lines()); !runs.empty()) {
-    all.push_back(item(true, runs));
-    all.push_back(item(true, warm_words(now.lines())));
+    item(true, runs);
+    item(true, warm_words(now.lines()));
   }
   std::set<std::string> devices;
   for (const RaceLine& line : now.lines()) devices.insert(line.of.device);
-  all.push_back(item(true, "decays, masks, solves, reads and writes of the memory, all heads"));
-  const bool has_gpu =
-      std::ranges::any_of(devices, [](const std::string& device) { return device != "cpu"; });
-  all.push_back(item(now.whole, now.whole ? "transfers and allocations"
-                                : has_gpu ? "transfers and allocations: separate, at each point"
-                                          : "transfers: the data are already in place"));
-  all.push_back(item(false, "projections, norms, output gate"));
-  all.push_back(item(false, "making the data, reading files, drawing"));
+  item(true, "decays, masks, solves, reads and writes of the memory, all heads");
+  const bool has_gpu = devices.size() > devices.count("cpu");
+  item(now.whole, now.whole ? "transfers and allocations"
+                  : has_gpu ? "transfers and allocations: separate, at each point"
+                            : "transfers: the data are already in place");
+  item(false, "projections, norms, output gate");
+  item(false, "making the data, reading files, drawing");
   for (const RaceTiming& timing : report.timing) {
     if (devices.size() > 1 || !devices.contains(timing.device)) continue;
     all.push_back(scene::word_button("more…").told(
@@ -266,11 +256,6 @@ Node facts(const Application& application, const MeasuredNow& now) {
   return scene::grid(2, std::move(cells)).named("facts");
 }
 
-const char* explained(KernelKind kernel) {
-  if (kernel == KernelKind::plain) return "plain, written to be read";
-  return kernel == KernelKind::registers ? "fused, with the memory in registers" : "on tensor cores";
-}
-
 }  // namespace
 
 const MeasuredNow& measured(Application& application) {
@@ -306,16 +291,9 @@ std::set<Index> seen_lengths(const Application& application, const MeasuredNow& 
       for (const RacePoint& point : points_of(lines)) lengths.insert(point.entry.tokens);
     }
   }
-  const bool may_come =
-      now.has_leading() ? now.lead().from == SeenReport::From::own_race : application.races.runs();
   const std::vector<Index>& wished = application.session.state().measure.wish.lengths;
-  if (may_come || lengths.empty()) lengths.insert(wished.begin(), wished.end());
+  if (now.may_grow(application.races) || lengths.empty()) lengths.insert(wished.begin(), wished.end());
   return lengths;
-}
-
-RateUnit rate_unit(double highest) {
-  if (highest < 1e12) return {};
-  return {.flops_per_second = 1e12, .name = "TFLOP/s"};
 }
 
 std::string point_words(const RacePoint& point, const SeenReport& of) {
@@ -331,7 +309,10 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
                        duration(seconds.high));
   };
   words += fmt::format("\ncomputing: {}", spread(point.compute));
-  if (point.kernel) words += fmt::format("\nkernels: {}", explained(*point.kernel));
+  if (point.kernel)
+    words += *point.kernel == KernelKind::plain       ? "\nkernels: plain, written to be read"
+             : *point.kernel == KernelKind::registers ? "\nkernels: fused, with the memory in registers"
+                                                      : "\nkernels: on tensor cores";
   words += fmt::format("\nof {} runs{}", point.repeats, point.warmed ? ", after a warm-up run" : "");
   if (point.transfers.median > 0 || point.allocations.median > 0) {
     words += fmt::format("\ntransfers: {}\nallocations: {}\nwith both: {}", duration(point.transfers.median),
@@ -341,11 +322,10 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
     const double rate = point.work.needed_flops / point.compute.median;
     const RateUnit unit = rate_unit(rate);
     const double share = roof_fraction(point, *of.report);
-    words += fmt::format("\n{} {}", plain_number(rate / unit.flops_per_second), unit.name);
-    if (of.report->roof_of(entry))
-      words += fmt::format(", {} of the machine's limit", in_percent(share));
-    else
-      words += ", the limit of the machine was not measured";
+    words +=
+        fmt::format("\n{} {}, {}", unit.words(rate), unit.name,
+                    of.report->roof_of(entry) ? fmt::format("{} of the machine's limit", in_percent(share))
+                                              : std::string("the limit of the machine was not measured"));
   }
   return words;
 }

@@ -16,6 +16,9 @@ struct MeasuredNow {
 
   bool has_leading() const { return figures && leading < reports.size(); }
   const SeenReport& lead() const { return reports[leading]; }
+  /// Whether that was measured here; and whether a race here may still add points to what is shown.
+  bool is_own() const { return lead().from == SeenReport::From::own_race; }
+  bool may_grow(const Races& races) const { return has_leading() ? is_own() : races.runs(); }
   const std::vector<RaceLine>& lines() const { return figures->lines[leading]; }
 };
 
@@ -38,9 +41,13 @@ std::set<Index> seen_lengths(const Application& application, const MeasuredNow& 
 struct RateUnit {
   double flops_per_second = 1e9;
   const char* name = "GFLOP/s";
+
+  std::string words(double rate) const { return plain_number(rate / flops_per_second); }  // "62.9"
 };
 
-RateUnit rate_unit(double highest);
+inline RateUnit rate_unit(double highest) {
+  return highest < 1e12 ? RateUnit() : RateUnit{.flops_per_second = 1e12, .name = "TFLOP/s"};
+}
 
 /// The controls above the chart: what is raced, on which device, for how long.
 Node race_controls(Application& application);

@@ -19,7 +19,6 @@ std::string without_chunk(const std::string& curve) {
   return curve.substr(0, chunk) + curve.substr(std::min(curve.find(',', chunk + 1), curve.size()));
 }
 
-/// Builds the plot of times.
 class RacePlot {
  public:
   RacePlot(Application& application, const MeasuredNow& now)
@@ -84,7 +83,6 @@ class RacePlot {
                .words = duration};
   }
 
-  /// The legend of the lines and marks that are drawn.
   void add_legend() {
     const style::Palette& c = style::colours();
     const PlotLook filled = {.colour = c.text, .marker = PlotMarker::circle, .size = 3.5F};
@@ -125,10 +123,9 @@ class RacePlot {
 
   /// The lengths that a running race here has not reached yet; a report made elsewhere is complete.
   void add_unmeasured() {
-    const bool is_own =
-        now_.has_leading() ? now_.lead().from == SeenReport::From::own_race : application_.races.runs();
-    const std::shared_ptr<const RaceReport> own = application_.races.own();
-    if (!own || !is_own || application_.races.left(application_.session) == 0) return;
+    Races& races = application_.races;
+    const std::shared_ptr<const RaceReport> own = races.own();
+    if (!own || !now_.may_grow(races) || races.left(application_.session) == 0) return;
     Index reached = 0;
     for (const RacePoint& point : own->points) {
       if (now_.selection.takes(point.entry)) reached = std::max(reached, point.entry.tokens);
@@ -136,7 +133,7 @@ class RacePlot {
     const double from = std::max(static_cast<double>(reached), plot_.x.low);
     if (from >= plot_.x.high) return;
     const style::Palette& c = style::colours();
-    const char* const how = application_.races.runs() ? "fills from the left" : "“go on” measures it";
+    const char* const how = races.runs() ? "fills from the left" : "“go on” measures it";
     plot_.marks.push_back(
         {.kind = PlotMark::Kind::area,
          .name = "not measured yet",
@@ -256,14 +253,14 @@ class RacePlot {
 
   void add_rings() {
     for (const NamedCrossing* const crossing : named()) {
-      const NamedCrossing& each = *crossing;
-      const auto& [tokens, seconds] = std::pair(each.crossing.tokens, each.crossing.seconds);
-      PlotMark ring = point_mark("ring/" + each.words, tokens, state_.per_token ? seconds / tokens : seconds,
-                                 {.colour = style::colours().good,
-                                  .width = each.crossing.parts ? 2.25F : 1.5F,
-                                  .marker = PlotMarker::ring,
-                                  .size = ring_size});
-      ring.tip = fmt::format("{}\n{}", each.sentence, each.where);
+      const auto& [tokens, seconds] = std::pair(crossing->crossing.tokens, crossing->crossing.seconds);
+      PlotMark ring =
+          point_mark("ring/" + crossing->words, tokens, state_.per_token ? seconds / tokens : seconds,
+                     {.colour = style::colours().good,
+                      .width = crossing->crossing.parts ? 2.25F : 1.5F,
+                      .marker = PlotMarker::ring,
+                      .size = ring_size});
+      ring.tip = fmt::format("{}\n{}", crossing->sentence, crossing->where);
       plot_.marks.push_back(std::move(ring));
     }
   }
@@ -325,7 +322,6 @@ std::vector<const RaceRoof*> roofs_of(const MeasuredNow& now) {
 
 using Ends = std::ranges::minmax_result<double>;
 
-/// The ranges of intensities and rates of the chart.
 std::pair<Ends, Ends> ends_of_roof(const std::vector<UnderRoof>& points,
                                    const std::vector<const RaceRoof*>& roofs) {
   std::vector<double> intensities;
@@ -342,11 +338,6 @@ std::pair<Ends, Ends> ends_of_roof(const std::vector<UnderRoof>& points,
   }
   if (rates.empty()) return {{1, 100}, {1e9, 1e11}};
   return {std::ranges::minmax(intensities), std::ranges::minmax(rates)};
-}
-
-/// A rate in a unit: "62.9".
-std::string rate_words(double rate, const RateUnit& unit) {
-  return plain_number(rate / unit.flops_per_second);
 }
 
 /// A roof: the slope of the memory bandwidth, then flat.
@@ -366,7 +357,7 @@ void add_roof(Plot& plot, const RaceRoof& roof, const std::string& whose, const 
   PlotMark flat = line_mark(ridge, most.flops_per_second, plot.x.high, most.flops_per_second, look);
   flat.name = "roof " + whose;
   flat.label = {.words = {fmt::format("{}{} {}", whose.empty() ? "" : whose + " ",
-                                      rate_words(most.flops_per_second, unit), unit.name)},
+                                      unit.words(most.flops_per_second), unit.name)},
                 .is_needed = false};
   flat.wish = {1, 0};
   plot.marks.push_back(std::move(flat));
@@ -387,7 +378,7 @@ Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
                   .scale = PlotAxis::Scale::log10,
                   .low = rates.min,
                   .high = rates.max,
-                  .words = [unit](double rate) { return rate_words(rate, unit); }},
+                  .words = [unit](double rate) { return unit.words(rate); }},
             .explores = true};
   for (const RaceRoof* const roof : roofs)
     add_roof(plot, *roof, roofs.size() > 1 ? fmt::format("{} {}", roof->device, name(roof->precision)) : "",
@@ -397,7 +388,7 @@ Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
     look.marker = PlotMarker::circle;
     look.size = 4;
     PlotMark mark = point_mark(each.line->name, each.intensity, each.rate, look);
-    mark.label = {.words = {without_chunk(each.line->name) + " " + rate_words(each.rate, unit)},
+    mark.label = {.words = {without_chunk(each.line->name) + " " + unit.words(each.rate)},
                   .is_needed = false};
     mark.wish = {9, -7};
     mark.tip = point_words(*each.point, now.lead());
@@ -427,9 +418,8 @@ Node roof(Application& application) {
   const std::vector<UnderRoof> points = points_under(now);
   std::string sentence = shares_sentence(points);
   if (sentence.empty()) {
-    const bool comes = application.races.runs() && now.lead().from == SeenReport::From::own_race;
-    sentence = comes ? "The limits of the machine are measured next …"
-                     : "The limits of the machine were not measured.";
+    sentence = application.races.runs() && now.is_own() ? "The limits of the machine are measured next …"
+                                                        : "The limits of the machine were not measured.";
   }
   return scene::column({std::move(title), scene::note("each at its longest n"),
                         scene::plotted(roof_plot(now, points)).filling(),

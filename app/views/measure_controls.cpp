@@ -10,13 +10,9 @@ namespace {
 
 template <class Value>
 void toggle(std::vector<Value>& list, const Value& value) {
-  if (is_among(value, list))
-    std::erase(list, value);
-  else
-    list.push_back(value);
+  if (std::erase(list, value) == 0) list.push_back(value);
 }
 
-/// Changes the choice of what to race.
 void wish(Session& session, const std::function<void(RaceWish&)>& edit) {
   session.change([&](SessionState& state) { edit(state.measure.wish); });
 }
@@ -83,10 +79,9 @@ Node curves(Session& session) {
 }
 
 std::string where_words(const RaceWish& wish) {
-  std::vector<std::string> parts = wish.devices;
-  if (parts.empty()) parts.emplace_back("all devices");
-  for (const Precision precision : wish.precisions) parts.emplace_back(name(precision));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  std::string words = wish.devices.empty() ? "all devices" : fmt::format("{}", fmt::join(wish.devices, ", "));
+  for (const Precision precision : wish.precisions) words += fmt::format(", {}", name(precision));
+  return words;
 }
 
 Node where(Session& session) {
@@ -184,7 +179,6 @@ Node save_menu(Application& application, const MeasuredNow& now) {
            })});
 }
 
-/// A choice of two.
 Node pair(Session& session, bool MeasureState::*second, const char* one, const char* other, const char* tip) {
   return scene::segments(
       {one, other}, session.state().measure.*second ? 1 : 0,
@@ -204,7 +198,7 @@ Node race_button(Application& application, const MeasuredNow& now) {
   const bool has_points = races.own() && !races.own()->points.empty();
   const bool again = !runs && missing == 0 && has_points;
   const bool nowhere = !runs && wished_plan(session.state(), usable_devices(session)).backends.empty();
-  const bool is_elsewhere = now.has_leading() && now.lead().from != SeenReport::From::own_race;
+  const bool is_elsewhere = now.has_leading() && !now.is_own();
   const std::string label = runs           ? "cancel"
                             : again        ? "measure again"
                             : is_elsewhere ? "measure here"
@@ -261,8 +255,8 @@ Node race_controls(Application& application) {
       menu("shape", fmt::format("{} · C {}", in_words(present.shape), present.chunk_size), 280,
            [&session, &now] { return shape(session, now); })
           .told("Batches, heads, channels, tokens of a chunk"),
-      scene::rest()};
-  all.push_back(race_button(application, now));
+      scene::rest(),
+      race_button(application, now)};
   return scene::row(std::move(all)).named("controls");
 }
 
