@@ -65,7 +65,6 @@ Node should_be(const FormulaChange& change, const Symbols& symbols) {
   return centred({said("expected"), scene::formula(latex(*change.should_be, symbols, boxed), 15)});
 }
 
-/// One of the three pictures.
 struct TensorPicture {
   const char* name;
   std::vector<std::string> words;  // the first for which there is room
@@ -74,6 +73,9 @@ struct TensorPicture {
   bool is_difference = false;
   std::vector<std::string> row_words = {};
 };
+
+/// Whether a tensor is one column: it is drawn wide, not high.
+bool is_wide(const Matrix<double>& values) { return values.cols() == 1 && values.rows() > 1; }
 
 /// Its title and its cells, with a frame around the first wrong row.
 Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
@@ -85,7 +87,7 @@ Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
     title.push_back(scene::formula(symbol->second.latex, 15,
                                    picture.is_difference ? c.alarm : c.role(symbol->second.role)));
   title.push_back(scene::that_fits(picture.words, ink));
-  const bool is_column = picture.values.cols() == 1 && picture.values.rows() > 1;
+  const bool is_column = is_wide(picture.values);
   Node cells =
       picture.values.size() == 0
           ? scene::framed(
@@ -98,18 +100,17 @@ Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
                                 .ringed_row = is_column ? 0 : at.row - place.first_row,
                                 .ring = c.alarm,
                                 .row_words = picture.row_words}};
-  // A tensor with one column is drawn wide, not high.
   Nodes all = {scene::row(std::move(title)),
                std::move(cells).named(picture.name).filling(is_column ? 0.6F : 1)};
   if (is_column) all.push_back(scene::rest().filling(0.4F));
   return scene::column(std::move(all), Gap::tight);
 }
 
-/// The labels of the rows; the first wrong row always has one.
+/// The labels of the rows, of a tensor with several columns; the first wrong row always has one.
 std::vector<std::string> words_of_rows(const Computation& computed, const WrongPlace& place) {
   const Departure& at = place.tensor.departure;
   std::vector<std::string> words;
-  if (at.rows_per_token <= 0) return words;
+  if (at.rows_per_token <= 0 || is_wide(place.tensor.should_be)) return words;
   for (Index row = 0; row < place.tensor.should_be.rows(); ++row) {
     const Index token = place.tensor.first_token + (place.first_row + row) / at.rows_per_token;
     const bool is_first = (place.first_row + row) % at.rows_per_token == 0;
@@ -118,19 +119,16 @@ std::vector<std::string> words_of_rows(const Computation& computed, const WrongP
   return words;
 }
 
-/// The correct tensor, the wrong one and the difference, with a colour scale.
 Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
   const std::string& words = symbol_in(place.symbols, place.tensor.departure.tensor).words;
   const std::string called = words.empty() ? words : ": " + words;
   const bool has_own_scale = place.should_range != place.range;
   const std::string own =
       has_own_scale ? fmt::format(", own scale ±{}", plain_number(place.should_range, 1)) : std::string();
-  const bool is_column = place.tensor.should_be.cols() == 1 && place.tensor.should_be.rows() > 1;
   const std::string range = plain_number(place.range, 2);
   const std::string cut =
       place.first_row > 0 || place.first_column > 0 ? " around the first that differs" : "";
-  const std::vector<std::string> rows =
-      is_column ? std::vector<std::string>() : words_of_rows(computed, place);
+  const std::vector<std::string> rows = words_of_rows(computed, place);
   const float room_for_rows = rows.empty() ? 1 : 1.12F;  // so that all three are equally wide
   Node pictures = scene::top_row(
       {tensor_picture(place, {.name = "expected",
@@ -229,7 +227,6 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   return awaiting("looking for the first tensor that differs", answer, questions, asked);
 }
 
-/// The first step that a fault changes.
 Node faulty(Application& application) {
   const Fault& fault = find_fault(application.session.state().verify.fault.id);
   const Known<FaultFigures> figures = ask_present_fault(application);
@@ -262,7 +259,6 @@ Node faulty(Application& application) {
       Gap::near);
 }
 
-/// The first step in which a device differs from the CPU.
 Node parting_device(Application& application) {
   const std::string& device = application.session.computed()->choice.device;
   const auto found = ask_device_departure(application, proof_form(application));

@@ -38,30 +38,8 @@ std::vector<AgreementRow> rows_of(Application& application) {
   return rows;
 }
 
-/// The result of the comparison; in a story as a headline.
-std::string verdict(const std::vector<AgreementRow>& rows, const Computation& computed, bool is_story) {
-  double worst = 0;
-  double allowed = 0;
-  for (const AgreementRow& row : rows) {
-    if (row.allowed == 0) continue;
-    if (!row.seen.value || row.seen.under_way) return "The forms are being computed and compared …";
-    if (!row.seen.value->message.empty()) continue;
-    worst = std::max(worst, row.seen.value->worst.error);
-    allowed = std::max(allowed, row.allowed);
-  }
-  if (worst <= allowed)
-    return is_story ? agreement_headline(std::ssize(forms_of(computed)), worst)
-                    : no_difference_words(allowed, worst);
-  if (!is_cpu(*computed.device))
-    return fmt::format("{} and the CPU differ by {}; the tolerance is {}.", computed.choice.device,
-                       plain_number(worst), plain_number(allowed));
-  return fmt::format(
-      "The forms differ by {}; {} is usual. This input amplifies rounding; no equation is wrong.",
-      plain_number(worst), plain_number(allowed));
-}
-
-Node said(const std::string& words, style::Text letters = style::Text::body) {
-  return scene::text(words, letters, style::colours().dim).named("said");
+Node said(const std::string& words) {
+  return scene::text(words, style::Text::body, style::colours().dim).named("said");
 }
 
 /// Everything about a row: what is measured, where it differs most, and which digits are lost and why.
@@ -177,14 +155,6 @@ std::string lost_tensor_words(const Computation& computed, const Seen& seen, con
 
 constexpr std::size_t most_broken = 4;
 
-Node data_choice(Application& application) {
-  return scene::segments(
-      {"data that break it", "data that do not"}, application.session.state().verify.breaks ? 0 : 1,
-      [&session = application.session](std::size_t chosen) {
-        session.change([chosen](SessionState& state) { state.verify.breaks = chosen == 0; });
-      });
-}
-
 void add_formula(Nodes& all, const FragileRun& run) {
   if (!run.change) return;
   const FormulaChange& change = *run.change;
@@ -197,21 +167,15 @@ void add_formula(Nodes& all, const FragileRun& run) {
 
 std::string outcome(const FragileForm& fragile, const FragileFigures& figures) {
   const FragileRun& run = *figures.run;
-  if (figures.holds())
-    return fmt::format("Here it holds: it differs from the recurrence by {}, the right form by {}.",
-                       plain_number(run.worst.error), plain_number(run.right_worst.error));
-  if (fragile.always_wrong)
-    return fmt::format("It differs from the recurrence by {}, the right form by {}. It holds on no data.",
-                       plain_number(run.worst.error), plain_number(run.right_worst.error));
-  return fmt::format("Here it breaks: it differs from the recurrence by {}, the right form by {}.",
-                     plain_number(run.worst.error), plain_number(run.right_worst.error));
+  const std::string errors = fmt::format("differs from the recurrence by {}, the right form by {}.",
+                                         plain_number(run.worst.error), plain_number(run.right_worst.error));
+  if (figures.holds()) return "Here it holds: it " + errors;
+  return fragile.always_wrong ? "It " + errors + " It holds on no data." : "Here it breaks: it " + errors;
 }
 
 void add_broken(Nodes& all, const Application& application, const FragileRun& run) {
   const Computation& computed = *application.session.computed();
-  std::size_t count = 0;
-  for (const NotFiniteNumber& broken : run.broken) {
-    if (count++ >= most_broken) break;
+  for (const NotFiniteNumber& broken : run.broken | std::views::take(most_broken)) {
     all.push_back(said(fmt::format("{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row,
                                    broken.column, broken.title, std::isnan(broken.value) ? "NaN" : "infinite",
                                    counted_token(computed, broken.token))));
@@ -240,7 +204,25 @@ std::string no_difference_words(double allowed, double largest) {
 }
 
 std::string agreement_verdict(Application& application) {
-  return verdict(rows_of(application), *application.session.computed(), application.tells_story());
+  const Computation& computed = *application.session.computed();
+  double worst = 0;
+  double allowed = 0;
+  for (const AgreementRow& row : rows_of(application)) {
+    if (row.allowed == 0) continue;
+    if (!row.seen.value || row.seen.under_way) return "The forms are being computed and compared …";
+    if (!row.seen.value->message.empty()) continue;
+    worst = std::max(worst, row.seen.value->worst.error);
+    allowed = std::max(allowed, row.allowed);
+  }
+  if (worst <= allowed)
+    return application.tells_story() ? agreement_headline(std::ssize(forms_of(computed)), worst)
+                                     : no_difference_words(allowed, worst);
+  if (!is_cpu(*computed.device))
+    return fmt::format("{} and the CPU differ by {}; the tolerance is {}.", computed.choice.device,
+                       plain_number(worst), plain_number(allowed));
+  return fmt::format(
+      "The forms differ by {}; {} is usual. This input amplifies rounding; no equation is wrong.",
+      plain_number(worst), plain_number(allowed));
 }
 
 Node agreement_chart(Application& application) {
@@ -262,7 +244,11 @@ Node fragile_form(Application& application) {
   const bool is_known = answer.value && !answer.stale;
   Nodes left = {scene::line(fragile.way.label, style::Text::title), scene::paragraph(fragile.way.sentence)};
   if (is_known && answer.value->run) add_formula(left, *answer.value->run);
-  Nodes right = {data_choice(application)};
+  Nodes right = {scene::segments({"data that break it", "data that do not"}, verify.breaks ? 0 : 1,
+                                 [&session = application.session](std::size_t chosen) {
+                                   session.change(
+                                       [chosen](SessionState& state) { state.verify.breaks = chosen == 0; });
+                                 })};
   if (!is_known) {
     right.push_back(
         awaiting("computing it", answer, application.session.questions(), about_fragile(application)));

@@ -4,7 +4,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The content and look of a list row.
 struct ListRow {
   std::string label = {};
   std::string number = {};
@@ -41,7 +40,6 @@ Node list_row(const ListRow& row, std::function<void()> press) {
       .on(std::move(press));
 }
 
-/// A fault, and what is known of what it does.
 struct Listed {
   const Fault* fault;
   Known<FaultFigures> figures;
@@ -61,13 +59,6 @@ std::string by_array(const FaultFigures& figures) {
   if (worst.array != "o")
     words += fmt::format(", {} at the end by {}", array_words(worst.array), plain_number(worst.error));
   return words + " of the largest number.";
-}
-
-std::string number_of(const Listed& listed) {
-  const auto& [fault, figures] = listed;
-  if (listed.known()) return size_words(*listed.known());
-  if (!figures.under_way && figures.reason.empty()) return {};
-  return figures.reason.empty() ? "…" : "?";
 }
 
 /// In longer texts a fault takes seconds: each is tried when it is chosen, unless the user asks for all.
@@ -113,7 +104,10 @@ void add_faults(Nodes& all, Application& application) {
     const bool is_chosen = each.fault->id == chosen;
     const bool is_unnoticed = each.known() && !each.known()->noticed();
     const ListRow row{.label = each.fault->label,
-                      .number = number_of(each),
+                      .number = each.known()                   ? size_words(*each.known())
+                                : !each.figures.reason.empty() ? "?"
+                                : each.figures.under_way       ? "…"
+                                                               : "",
                       .sentence = each.fault->sentence + (each.known() ? by_array(*each.known()) : ""),
                       .is_chosen = is_chosen,
                       .colour = c.alarm,

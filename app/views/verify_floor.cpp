@@ -18,7 +18,6 @@ struct ProofCurve {
   bool is_wrong = false;
 };
 
-/// The lines that are computed, and how many are still awaited.
 struct ProofLines {
   std::vector<ProofCurve> lines;
   std::vector<std::shared_ptr<const Seen>> seen;  // of arithmetics: the numbers lost there
@@ -86,7 +85,6 @@ void add_precisions(Application& application, ProofLines& all) {
   }
 }
 
-/// Whether two lines would overlap.
 bool coincide(const ProofCurve& one, const ProofCurve& other) {
   if (one.is_wrong || other.is_wrong || one.after != other.after) return false;
   Index apart = 0;
@@ -284,7 +282,6 @@ constexpr float errors_height = 50;
 constexpr float least_chart = 120;
 constexpr float below_chart = 8;
 
-/// A legend of the marks of lost numbers that are drawn.
 Node marks_legend(const ProofLines& all) {
   Nodes marks;
   for (const LostNumber::As as :
@@ -307,15 +304,13 @@ Node marks_legend(const ProofLines& all) {
           "which number.");
 }
 
-Node lens_choice(Application& application) {
+Node lens_choice(Session& session) {
   std::vector<std::string> words;
   for (const ProofLens lens : all_of<ProofLens>) words.emplace_back(name(lens));
-  const ProofLens present = application.session.state().verify.lens;
-  const auto chosen = std::ranges::find(all_of<ProofLens>, present) - all_of<ProofLens>.begin();
-  return scene::segments(words, static_cast<std::size_t>(chosen), [&application](std::size_t pressed) {
-    application.session.change(
-        [pressed](SessionState& state) { state.verify.lens = all_of<ProofLens>[pressed]; });
-  });
+  return scene::segments(
+      words, static_cast<std::size_t>(session.state().verify.lens), [&session](std::size_t chosen) {
+        session.change([chosen](SessionState& state) { state.verify.lens = all_of<ProofLens>[chosen]; });
+      });
 }
 
 Node headline_of(Application& application, const ProofLines& all) {
@@ -326,18 +321,9 @@ Node headline_of(Application& application, const ProofLines& all) {
                scene::note(words).filling()};
   if (application.session.state().verify.fragile.empty()) {
     row.push_back(marks_legend(all));
-    if (application.shows_all()) row.push_back(lens_choice(application));
+    if (application.shows_all()) row.push_back(lens_choice(application.session));
   }
   return scene::row(std::move(row), Gap::wide).named("headline");
-}
-
-/// The difference of every line at a token.
-std::string values_words(const Computation& computed, const ProofLines& all, Index token) {
-  std::string words = counted_token(computed, token);
-  for (const ProofCurve& line : all.lines)
-    words += fmt::format("\n{}{}: {}", line.words, line.after,
-                         plain_number((*line.errors)[static_cast<std::size_t>(token)]));
-  return words;
 }
 
 }  // namespace
@@ -364,7 +350,11 @@ void draw_verify_floor(Application& application) {
               .told;
     };
     floor.rows.front().tip = [&](Index token) {
-      return told.empty() ? values_words(computed, all, token) : std::string();
+      if (!told.empty()) return std::string();
+      std::string words = counted_token(computed, token);
+      for (const ProofCurve& line : all.lines)
+        words += fmt::format("\n{}{}: {}", line.words, line.after, plain_number(entry(*line.errors, token)));
+      return words;
     };
     add_fact_rows(floor, computed, places.columns);
     add_error_row(floor, computed, places.columns, errors_height);

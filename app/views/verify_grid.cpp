@@ -29,7 +29,6 @@ std::vector<std::size_t> shown_columns() {
   return all;
 }
 
-/// Goes to the worst case of a cell: its data, rule, form and place.
 void go_to_worst(Application& application, const VerifyResult& result) {
   if (!result.worst_case) return;
   Session& session = application.session;
@@ -64,7 +63,6 @@ void go_to_worst(Application& application, const VerifyResult& result) {
   }
 }
 
-/// A rule's row of the grid.
 struct GridRow {
   const Variant* variant;
   const std::vector<bool>* missing;  // of every column
@@ -89,18 +87,13 @@ std::string cell_words(const GridRow& row, std::size_t index) {
     return head + "\nThis form does not exist with the default options; other options are checked.";
   if (!result) return head + (row.found ? "\nNothing was run." : "\nNot checked yet.");
   if (!result->message.empty()) return fmt::format("{}\n{}\n{}", head, result->message, result->reproduction);
-  if (row.is_shipped)
-    return fmt::format(
-        "{}\n{} of {} comparisons agree; the largest difference is {}, the tolerance {}\nLast full check, "
-        "{}, not in this window.",
-        head, result->runs - result->failed, result->runs, plain_number(result->worst.error),
-        plain_number(result->allowed()), shipped_check().date);
+  const Disagreement& worst = result->worst;
   return fmt::format(
-      "{}\n{} of {} comparisons agree; the largest difference is {}, the tolerance {}, in {}[{}, {}]\n{}\nA "
-      "click goes there.",
-      head, result->runs - result->failed, result->runs, plain_number(result->worst.error),
-      plain_number(result->allowed()), result->worst.array, result->worst.row, result->worst.column,
-      result->reproduction);
+      "{}\n{} of {} comparisons agree; the largest difference is {}, the tolerance {}{}", head,
+      result->runs - result->failed, result->runs, plain_number(worst.error), plain_number(result->allowed()),
+      row.is_shipped ? fmt::format("\nLast full check, {}, not in this window.", shipped_check().date)
+                     : fmt::format(", in {}[{}, {}]\n{}\nA click goes there.", worst.array, worst.row,
+                                   worst.column, result->reproduction));
 }
 
 Squares::Square square(const GridRow& row, std::size_t column) {
@@ -245,15 +238,14 @@ Node state(CheckedGrid& checks) {
                                   last.date.substr(0, 10))
       : failed == 0 ? fmt::format("{} comparisons, all agree", runs)
                     : fmt::format("{} of {} comparisons differ", failed, runs);
-  Node line = scene::note(words, failed == 0 ? style::colours().dim : style::colours().alarm);
-  const Node as_high = scene::link("cancel");  // so that the grid stays where it is
-  if (runs > 0)
-    line = std::move(line).told(
-        fmt::format("In {} cases of {} of {} rules.", cases, found.done(), variants().size()));
-  else
-    line = std::move(line).told(
-        "Thin squares: the last full check of the CPU, as shipped. “check all” runs it here.");
-  return scene::steady({std::move(line).named("state"), as_high});
+  Node line = scene::note(words, failed == 0 ? style::colours().dim : style::colours().alarm)
+                  .named("state")
+                  .told(runs > 0 ? fmt::format("In {} cases of {} of {} rules.", cases, found.done(),
+                                               variants().size())
+                                 : "Thin squares: the last full check of the CPU, as shipped. “check all” "
+                                   "runs it here.");
+  // Another one is as high, so that the grid stays where it is.
+  return scene::steady({std::move(line), scene::link("cancel")});
 }
 
 }  // namespace
