@@ -16,10 +16,6 @@ constexpr float picture_width = 200;
 
 using FileArrays = std::vector<FileArray>;
 
-struct NamesCard {
-  NamedFile named = {};
-};
-
 /// The names in an id; without names if the id is invalid.
 NamedFile names_in(const std::string& id) try { return named_file(id); } catch (const InputError&) {
   return {.file = path_in_id(id)};
@@ -58,7 +54,6 @@ std::string array_in_words(const FileArray& array) {
   return fmt::format("{}  {}", shown(array.name), array.problem.empty() ? to_string(array.shape) : "broken");
 }
 
-/// The list of the file's arrays, to choose the one for an input.
 Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays,
                     const std::string& input) {
   const std::string present = source_of(named, *arrays, input);
@@ -91,7 +86,6 @@ Nodes preview(const FileArray& array) {
           scene::note(reach, array.not_finite > 0 ? c.alarm : scene::dim_ink).named("reach").filling()};
 }
 
-/// An input, its source, and a preview of that.
 Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays, const std::string& input) {
   constexpr std::string_view sigmoid_of = "sigmoid(";
   const std::string source = source_of(named, *arrays, input);
@@ -121,7 +115,6 @@ Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays
   return scene::row(std::move(cells)).named(input);
 }
 
-/// Which of q, k and v have no array; empty: none.
 std::string missing_words(const NamedFile& named, const FileArrays& arrays) {
   std::vector<std::string> missing;
   for (const char* const input : {"q", "k", "v"}) {
@@ -176,12 +169,12 @@ Node names_content(Application& application, NamedFile& named) {
 void draw_names_card(Application& application) {
   const scene::Card card = {.name = "Arrays", .widest = card_width, .highest = 640, .beside = 80};
   scene::show_card(card, application.show_names, [&](bool is_new) {
-    auto& shown = context_local<NamesCard>();
+    auto& shown = context_local<NamedFile, struct NamesCard>();
     if (is_new) {
-      shown.named = names_in(application.names_of);
-      application.session.questions().forget(ArraysOfFile{shown.named.file.string()});
+      shown = names_in(application.names_of);
+      application.session.questions().forget(ArraysOfFile{shown.file.string()});
     }
-    return names_content(application, shown.named).named("arrays");
+    return names_content(application, shown).named("arrays");
   });
 }
 

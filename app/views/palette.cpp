@@ -20,12 +20,6 @@ std::string_view without_go_to(std::string_view typed) {
   return typed;
 }
 
-/// The token that a number names, counted from 1; -1 if it is none.
-Index token_number(std::string_view typed, Index tokens) {
-  const Index number = parse_all<Index>(typed).value_or(0);
-  return number >= 1 && number <= tokens ? number - 1 : -1;
-}
-
 Command word_at(const DataSet& data, Index token) {
   const std::string label = visible_label(word_text(entry(data.labels, token)));
   return {.id = fmt::format("word.{}", token),
@@ -41,8 +35,8 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
   const std::string_view wanted = without_go_to(typed);
   const std::vector<std::string> words = typed_words(wanted);
   if (words.empty()) return;
-  const Index numbered = token_number(wanted, tokens);
-  if (numbered >= 0) all.push_back(word_at(data, numbered));
+  const Index numbered = parse_all<Index>(wanted).value_or(0) - 1;  // numbers count from 1
+  if (numbered >= 0 && numbered < tokens) all.push_back(word_at(data, numbered));
   const std::size_t most = all.size() + most_places;
   const Index here = application.session.token();
   for (Index distance = 0; distance <= most_looked_at && all.size() < most; ++distance) {
@@ -126,7 +120,6 @@ void add_sliders(std::vector<Command>& all) {
   }
 }
 
-/// Faults for the form in view.
 void add_faults(std::vector<Command>& all) {
   for (const Fault& fault : faults()) {
     all.push_back({.id = "fault." + fault.id,
@@ -136,8 +129,6 @@ void add_faults(std::vector<Command>& all) {
                    .explained = fault.sentence});
   }
 }
-
-}  // namespace
 
 /// Search results from the open data, in addition to the fixed commands: tokens of the text (the twenty
 /// nearest to the cursor, within `most_looked_at`), steps of the current form, panels, and visible sliders.
@@ -153,8 +144,6 @@ std::vector<Command> commands_here(const Application& application, std::string_v
   return all;
 }
 
-namespace {
-
 constexpr std::size_t most_remembered = 8;
 
 struct PaletteState {
@@ -163,13 +152,6 @@ struct PaletteState {
   std::string looked_for = {};     // the search text for them
 };
 
-/// A command's group, its text, why it is not available, its key.
-Node words_of(const Command& command, const std::string& reason) {
-  return scene::row({scene::caption(command.group).fixed(72),
-                     scene::line(command.words, style::Text::body, reason.empty() ? 0 : scene::dim_ink),
-                     scene::note(reason).filling(), scene::tag(key_name(command.key))});
-}
-
 /// Why the chosen command is not available, or what it does; without one, how to choose.
 std::string explained(const Command* command, const Application& application) {
   if (command) {
@@ -177,12 +159,6 @@ std::string explained(const Command* command, const Application& application) {
     if (!command->explained.empty()) return command->explained;
   }
   return "↑ and ↓ choose, Enter runs, Esc closes.";
-}
-
-void remember(std::vector<std::string>& recent, const std::string& id) {
-  std::erase(recent, id);
-  recent.insert(recent.begin(), id);
-  recent.resize(std::min(recent.size(), most_remembered));
 }
 
 /// The input field, the matching commands, and details of the chosen one. `wanted` is set to the command to
@@ -207,8 +183,12 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
   const Command* chosen = nullptr;
   for (const Command* command : found) {
     if (command->id == list.at) chosen = command;
-    rows.push_back(list.row(command->id, words_of(*command, why_not(*command, application)),
-                            [want, command] { want(*command); })
+    const std::string reason = why_not(*command, application);
+    Node words =
+        scene::row({scene::caption(command->group).fixed(72),
+                    scene::line(command->words, style::Text::body, reason.empty() ? 0 : scene::dim_ink),
+                    scene::note(reason).filling(), scene::tag(key_name(command->key))});
+    rows.push_back(list.row(command->id, std::move(words), [want, command] { want(*command); })
                        .when_pointed([&list, id = command->id] {
                          if (scene::pointer_moves()) list.at = id;
                        }));
@@ -243,7 +223,10 @@ void draw_palette(Application& application) {
                      return content(application, palette, wanted);
                    });
   if (!wanted) return;
-  remember(application.recent_commands, wanted->id);
+  std::vector<std::string>& recent = application.recent_commands;
+  std::erase(recent, wanted->id);
+  recent.insert(recent.begin(), wanted->id);
+  recent.resize(std::min(recent.size(), most_remembered));
   perform(*wanted, application);
 }
 

@@ -52,7 +52,7 @@ void draw_places_card(Application& application) {
     for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows.push_back(row(application, i));
     if (rows.empty())
       rows.push_back(scene::paragraph("None yet. A pin holds the data, rule, form and token."));
-    if (!rows.empty() && !application.places.all().empty())
+    else
       rows.insert(rows.begin(), scene::row({scene::tag("").fixed(24), scene::caption("name").filling(),
                                             scene::caption("caption on the slide").filling()}));
     return scene::column(

@@ -90,17 +90,6 @@ std::shared_ptr<const Record> recurrence_of(Application& application, const Sigh
   return answer.stale ? nullptr : answer.value;
 }
 
-/// Updates the colour ranges for the block; all its steps share them.
-void update_ranges(KeptStage& kept, const Application& application, const Sight& sight, const Shown& shown) {
-  const KeptStage::RangesKey key{sight.computation->version, sight.trace->form, sight.cursor.block,
-                                 application.view.state_value_by_key, application.view.shared_scale};
-  if (kept.ranges_key == key) return;
-  kept.ranges = ColourRanges(*sight.computation, *sight.trace, shown.phase, shown.record,
-                             application.view.shared_scale);
-  kept.ranges_key = key;
-}
-
-/// Updates what is kept for the cursor.
 void update_view(KeptStage& kept, Application& application, const Sight& sight, const Shown& shown) {
   const Computation& computed = *sight.computation;
   const Trace& trace = *sight.trace;
@@ -130,10 +119,15 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
   }
   for (const auto& [name, values] : made.tensors()) record.set(name, values);
   kept.record = std::make_shared<const Record>(std::move(record));
-  update_ranges(kept, application, sight, shown);
+  const bool shares = application.view.shared_scale;
+  const KeptStage::RangesKey ranges_key{computed.version, trace.form, cursor.block,
+                                        application.view.state_value_by_key, shares};
+  if (kept.ranges_key != ranges_key)
+    kept.ranges = ColourRanges(computed, trace, shown.phase, shown.record, shares);
+  kept.ranges_key = ranges_key;
   kept.ranges.begin_view(std::move(made));
   for (const auto& [tensor, other] : hero.scale_of) kept.ranges.follow(tensor, other);
-  if (!hero.one_scale.empty() && application.view.shared_scale) kept.ranges.join(hero.one_scale);
+  if (!hero.one_scale.empty() && shares) kept.ranges.join(hero.one_scale);
   if (!hero.alone.empty()) kept.ranges.stand_alone(hero.alone);
   if (kept.view->substitution) kept.ranges.join(kept.view->substitution->one_scale);
   kept.formulas = head_formulas(*kept.view, trace.symbols);
@@ -184,14 +178,6 @@ const scene::Placed& updated_layout(KeptStage& kept, const Rectangle& where) {
   return kept.placed;
 }
 
-const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<CellFocus>& focus,
-                                          const Trace& trace, const Shown& shown) {
-  if (kept.focus == focus) return kept.sources;
-  kept.sources = focus ? sources_of(shown.phase, trace.symbols, shown.record, *focus) : std::vector<Cells>();
-  kept.focus = focus;
-  return kept.sources;
-}
-
 /// The forms as segments; the chosen one changes the picture below.
 Node form_segments(Application& application, bool is_tight = false) {
   const Form chosen = application.session.choice().form;
@@ -222,19 +208,10 @@ Node place_words(const Application& application, const KeptStage& kept) {
   return scene::first_that_fits(std::move(wishes));
 }
 
-/// The forms, the place of the step, and the colour scale.
 Node header(Application& application, const KeptStage& kept, const Node& legend) {
   return scene::row(
       {form_segments(application), place_words(application, kept).filling_between(least_place, 0), legend},
       Gap::wide);
-}
-
-/// The same for a low panel, in one line: the current formula in place of the text.
-Node low_header(Application& application, const KeptStage& kept, const Node& legend, float size) {
-  return scene::row(
-             {form_segments(application, true), legend, scene::rest(), present_formula(kept.formulas, size)},
-             Gap::near)
-      .fixed(low_line);
 }
 
 /// The operation that the wheel scrolls to: upwards the line before, downwards the line after.
@@ -264,14 +241,6 @@ std::string empty_words(const Application& application) {
   return fmt::format("This rule has no {} form.\n\n{}", name(form), reason);
 }
 
-/// Why there is nothing to draw, in the middle.
-Node empty_stage(Application& application) {
-  Node words = scene::text(empty_words(application), style::Text::title).cut_between(0, reason_width);
-  return scene::column({form_segments(application), scene::rest().filling(0.4F),
-                        scene::centred(std::move(words).named("piece")), scene::rest().filling(0.6F)});
-}
-
-/// The header and the pictures.
 Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
   const auto pictures = [&kept, &shown](float least) {
     return Node{scene::Drawn{.least_height = least,
@@ -296,9 +265,12 @@ Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
   const std::size_t low_headers = kept.formulas.latex.empty() ? 0 : 2;
   return scene::first_that_fits(low_headers + 2, [&application, &kept, with, legend = std::move(legend),
                                                   low_headers](std::size_t wish) {
-    // A high formula has a line of its own.
+    // A high formula has a line of its own; in a low panel it takes the place of the text.
     if (wish > 0 && wish <= low_headers)
-      return with({low_header(application, kept, legend, wish == 1 ? low_formula : least_low_formula)}, 0);
+      return with({scene::row({form_segments(application, true), legend, scene::rest(),
+                               present_formula(kept.formulas, wish == 1 ? low_formula : least_low_formula)})
+                       .fixed(low_line)},
+                  0);
     const bool is_high = wish == 0;
     return with({header(application, kept, legend),
                  formulas_around(kept.formulas, is_high ? style::formula : low_formula)},
@@ -334,13 +306,23 @@ void draw_stage(Application& application) {
         },
         low_stage);
   };
-  if (!sight.record) return show([&] { return empty_stage(application); });
+  if (!sight.record)
+    return show([&] {
+      Node why = scene::text(empty_words(application), style::Text::title).cut_between(0, reason_width);
+      return scene::column({form_segments(application), scene::rest().filling(0.4F),
+                            scene::centred(std::move(why).named("piece")), scene::rest().filling(0.6F)});
+    });
   const Trace* trace = sight.trace.get();
   const Cursor cursor = sight.cursor;
   const Shown block = shown(application);
   auto& kept = context_local<KeptStage>();
   update_view(kept, application, sight, block);
   update_enlarged(kept, application, sight);
+  const std::optional<CellFocus> focus = application.focus();
+  if (kept.focus != focus)
+    kept.sources =
+        focus ? sources_of(block.phase, trace->symbols, block.record, *focus) : std::vector<Cells>();
+  kept.focus = focus;
   StageScene scene{
       .view = *kept.view,
       .record = kept.enlarged ? kept.enlarged_record : *kept.record,
@@ -356,8 +338,8 @@ void draw_stage(Application& application) {
                                         : 1,
       .numbers = application.view.numbers,
       .pointed = symbol_under_pointer(),
-      .focus = application.focus(),
-      .sources = updated_sources(kept, application.focus(), *trace, block),
+      .focus = focus,
+      .sources = kept.sources,
   };
   show([&] { return stage_node(application, kept, scene); });
   if (scene.hovered) application.hovered = scene.hovered;

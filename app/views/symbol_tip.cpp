@@ -21,7 +21,6 @@ auto find(const Rows& rows, const PointedSymbol& symbol, Latex latex) {
 
 constexpr double rest = 0.35;  // seconds until the pointer counts as resting
 
-/// The symbol that the pointer is on, and since when.
 struct Resting {
   std::optional<PointedSymbol> symbol;
   double since = 0;

@@ -13,13 +13,6 @@ struct Named {
   std::vector<Index> words;
 };
 
-struct Usual {
-  std::uint64_t version = 0;
-  std::vector<double> strengths;  // of this version, computed once
-  Index token = -1;
-  std::vector<Index> words;
-};
-
 }  // namespace
 
 void name_words(std::vector<Index> tokens) { context_local<Named>() = {scene::frame(), std::move(tokens)}; }
@@ -67,16 +60,12 @@ std::vector<Index> strongest_writes(std::span<const double> strengths, std::span
 const std::vector<Index>& underlined_words(const Session& session) {
   const Named& named = context_local<Named>();
   if (named.frame + 1 >= scene::frame()) return named.words;
-  auto& usual = context_local<Usual>();
   const Computation& computed = *session.computed();
-  if (usual.version != computed.version)
-    usual = {.version = computed.version, .strengths = write_strengths(computed.tokens), .words = {}};
-  if (usual.token != session.token()) {
-    usual.token = session.token();
-    usual.words =
-        strongest_writes(usual.strengths, computed.data->labels, session.token() + 1, usually_asked);
-  }
-  return usual.words;
+  const std::vector<double>& strengths =
+      kept_for(computed.version, [&] { return write_strengths(computed.tokens); });
+  return kept_for(std::pair(computed.version, session.token()), [&] {
+    return strongest_writes(strengths, computed.data->labels, session.token() + 1, usually_asked);
+  });
 }
 
 }  // namespace palimpsest
