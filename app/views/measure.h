@@ -49,15 +49,6 @@ inline RateUnit rate_unit(double highest) {
   return highest < 1e12 ? RateUnit() : RateUnit{.flops_per_second = 1e12, .name = "TFLOP/s"};
 }
 
-/// The controls above the chart: what is raced, on which device, for how long.
-Node race_controls(Application& application);
-
-/// The button that starts or ends a race, with its progress on the left.
-Node race_button(Application& application, const MeasuredNow& now);
-
-/// The switches in the corner of the chart's panel.
-Node chart_switches(Application& application, const MeasuredNow& now);
-
 /// Times over lengths.
 Plot race_plot(Application& application, const MeasuredNow& now);
 

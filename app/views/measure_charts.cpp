@@ -340,7 +340,6 @@ std::pair<Ends, Ends> ends_of_roof(const std::vector<UnderRoof>& points,
   return {std::ranges::minmax(intensities), std::ranges::minmax(rates)};
 }
 
-/// A roof: the slope of the memory bandwidth, then flat.
 void add_roof(Plot& plot, const RaceRoof& roof, const std::string& whose, const RateUnit& unit) {
   const Roof& most = roof.roof;
   const double ridge = most.flops_per_second / most.bytes_per_second;
