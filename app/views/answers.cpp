@@ -1,7 +1,7 @@
 #include "app/views/answers.h"
 
+#include "app/views/floor.h"
 #include "app/views/story_page.h"
-#include "app/views/underlined_words.h"
 #include "app/words/stories.h"
 
 namespace palimpsest {

@@ -3,7 +3,6 @@
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
-#include "app/views/underlined_words.h"
 #include "app/widgets/chart.h"
 
 namespace palimpsest {

@@ -2,7 +2,6 @@
 
 #include "app/session/typed_text.h"
 #include "app/views/story_page.h"
-#include "app/views/underlined_words.h"
 
 namespace palimpsest {
 

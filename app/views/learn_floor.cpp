@@ -1,7 +1,6 @@
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/learn.h"
-#include "app/views/underlined_words.h"
 #include "app/words/learn.h"
 
 namespace palimpsest {

@@ -3,7 +3,7 @@
 #include "app/views/answers.h"
 #include "app/session/memory_questions.h"
 #include "app/views/data_parts.h"
-#include "app/views/underlined_words.h"
+#include "app/views/floor.h"
 #include "core/insight/answers.h"
 #include "tests/offscreen/drawn.h"
 

@@ -1,6 +1,6 @@
 #include "app/views/learn.h"
 #include "app/views/answers.h"
-#include "app/views/underlined_words.h"
+#include "app/views/floor.h"
 #include "app/words/step.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/session/opened.h"

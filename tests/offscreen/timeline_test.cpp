@@ -1,5 +1,4 @@
 #include "app/views/floor.h"
-#include "app/views/underlined_words.h"
 #include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
