@@ -3,11 +3,12 @@
 #include "app/stage/head.h"
 #include "app/views/story_page.h"
 
+// The faults of Verify, and the centre: what is wrong with the one that is injected.
+
 namespace palimpsest {
 
 namespace {
 
-/// The forms of the rule, those that do not exist disabled; a fault goes with the form.
 Node form_choice(Application& application) {
   const Computation& computed = *application.session.computed();
   std::vector<std::string> words;
@@ -54,7 +55,6 @@ Node headline(Application& application, const std::string& words, const std::str
 
 Node centred(Nodes nodes) { return scene::centred(scene::row(std::move(nodes), Gap::small)); }
 
-/// What should be in the box: text and a formula on one line.
 Node should_be(const FormulaChange& change, const Symbols& symbols) {
   const auto said = [](const std::string& words) { return scene::note(words, style::colours().alarm); };
   if (!change.carried.empty()) return centred({said(change.carried)});
@@ -65,43 +65,36 @@ Node should_be(const FormulaChange& change, const Symbols& symbols) {
   return centred({said("expected"), scene::formula(latex(*change.should_be, symbols, boxed), 15)});
 }
 
-struct TensorPicture {
-  const char* name;
-  std::vector<std::string> words;  // the first for which there is room
-  const Matrix<double>& values;
-  double range = 1;
-  bool is_difference = false;
-  std::vector<std::string> row_words = {};
-};
-
 /// Whether a tensor is one column: it is drawn wide, not high.
 bool is_wide(const Matrix<double>& values) { return values.cols() == 1 && values.rows() > 1; }
 
-/// Its title and its cells, with a frame around the first wrong row.
-Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
+/// One of three pictures: the first of `words` for which there is room, and its cells, with a frame around
+/// the first wrong row.
+Node tensor_picture(const WrongPlace& place, const char* name, const std::vector<std::string>& words,
+                    const Matrix<double>& values, double range,
+                    const std::vector<std::string>& row_words = {}) {
   const style::Palette& c = style::colours();
   const Departure& at = place.tensor.departure;
-  const scene::Ink ink = picture.is_difference ? c.alarm : c.dim;
+  const bool is_difference = &values == &place.apart;
   Nodes title;
   if (const auto symbol = place.symbols.find(at.tensor); symbol != place.symbols.end())
-    title.push_back(scene::formula(symbol->second.latex, 15,
-                                   picture.is_difference ? c.alarm : c.role(symbol->second.role)));
-  title.push_back(scene::that_fits(picture.words, ink));
-  const bool is_column = is_wide(picture.values);
+    title.push_back(
+        scene::formula(symbol->second.latex, 15, is_difference ? c.alarm : c.role(symbol->second.role)));
+  title.push_back(scene::that_fits(words, is_difference ? c.alarm : c.dim));
+  const bool is_column = is_wide(values);
   Node cells =
-      picture.values.size() == 0
+      values.size() == 0
           ? scene::framed(
                 scene::column({scene::rest(), centred({scene::caption("cannot be made")}), scene::rest()}),
                 Gap::none, Gap::none, scene::edge_ink)
-          : Node{scene::Picture{.values = &picture.values,
+          : Node{scene::Picture{.values = &values,
                                 .version = place.version,
-                                .look = {.range = static_cast<float>(picture.range), .transposed = is_column},
+                                .look = {.range = static_cast<float>(range), .transposed = is_column},
                                 .height = 0,
                                 .ringed_row = is_column ? 0 : at.row - place.first_row,
                                 .ring = c.alarm,
-                                .row_words = picture.row_words}};
-  Nodes all = {scene::row(std::move(title)),
-               std::move(cells).named(picture.name).filling(is_column ? 0.6F : 1)};
+                                .row_words = row_words}};
+  Nodes all = {scene::row(std::move(title)), std::move(cells).named(name).filling(is_column ? 0.6F : 1)};
   if (is_column) all.push_back(scene::rest().filling(0.4F));
   return scene::column(std::move(all), Gap::tight);
 }
@@ -131,23 +124,11 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
   const std::vector<std::string> rows = words_of_rows(computed, place);
   const float room_for_rows = rows.empty() ? 1 : 1.12F;  // so that all three are equally wide
   Node pictures = scene::top_row(
-      {tensor_picture(place, {.name = "expected",
-                              .words = {"expected" + own + called, "expected" + own, "expected"},
-                              .values = place.tensor.should_be,
-                              .range = place.should_range,
-                              .row_words = rows})
+      {tensor_picture(place, "expected", {"expected" + own + called, "expected" + own, "expected"},
+                      place.tensor.should_be, place.should_range, rows)
            .filling(room_for_rows),
-       tensor_picture(place, {.name = "computed",
-                              .words = {"computed", "computed"},
-                              .values = place.tensor.is,
-                              .range = place.range})
-           .filling(),
-       tensor_picture(place, {.name = "apart",
-                              .words = {"difference"},
-                              .values = place.apart,
-                              .range = place.range,
-                              .is_difference = true})
-           .filling()},
+       tensor_picture(place, "computed", {"computed", "computed"}, place.tensor.is, place.range).filling(),
+       tensor_picture(place, "apart", {"difference"}, place.apart, place.range).filling()},
       Gap::wide);
   Node meaning = scene::row(
       {scene::note(fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(),
@@ -195,7 +176,6 @@ Key about_fault(const Application& application) {
   return {.of = without_fault(application.session.computed()), .form = fault.form, .fault = fault.id};
 }
 
-/// The question for the first tensor in which the device differs.
 WrongHere about_device(const Application& application, Form form) {
   const auto computed = application.session.computed();
   return {.of = without_fault(computed),
@@ -339,8 +319,173 @@ Node centre(Application& application) {
         {headline(application, "right on paper, not always in numbers"), fragile_form(application).filling()},
         Gap::wide);
   if (parts_on_device(*computed, proof_form(application))) return parting_device(application);
-  return scene::column({headline(application, "no fault is injected"), agreement(application).filling()},
-                       Gap::wide);
+  Node said = scene::text(agreement_verdict(application), style::Text::headline).named("said");
+  Node both = scene::column({std::move(said), agreement_chart(application).filling()}, Gap::near);
+  return scene::column({headline(application, "no fault is injected"), std::move(both).filling()}, Gap::wide);
+}
+
+struct ListRow {
+  std::string label = {};
+  std::string number = {};
+  std::string sentence = {};  // below it while it is chosen
+  bool is_chosen = false;
+  bool is_dim = false;
+  scene::Ink colour = 0;         // of a chosen row
+  scene::Ink number_colour = 0;  // 0: that of the label
+};
+
+/// A row that can be pressed: a dot, its label, a number. A chosen row has a frame and its sentence.
+Node list_row(const ListRow& row, std::function<void()> press) {
+  const style::Palette& c = style::colours();
+  const scene::Ink words = row.is_chosen ? c.text : row.is_dim ? c.faint : c.dim;
+  const scene::Ink number = row.is_chosen ? row.colour : row.number_colour != 0 ? row.number_colour : words;
+  const auto label = [&](style::Text letters, Fit fit) {
+    return scene::text(row.label, letters, words, fit);
+  };
+  Node line = scene::top_row(
+      {scene::mark(row.is_chosen ? Mark::Kind::dot : Mark::Kind::ring, row.is_chosen ? row.colour : words),
+       (row.is_chosen ? scene::first_that_fits(
+                            {label(style::Text::strong, Fit::whole), label(style::Text::caption, Fit::wrap)})
+                      : label(style::Text::caption, Fit::wrap))
+           .filling(),
+       scene::number(row.number, number)},
+      Gap::small);
+  Nodes all = {std::move(line)};
+  if (row.is_chosen) all.push_back(scene::caption(row.sentence));
+  return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::hair,
+                       row.is_chosen ? row.colour : 0)
+      .named(row.label)
+      .told(row.is_chosen ? std::string() : row.sentence)
+      .revealed_for(row.is_chosen ? row.label + row.sentence : std::string())
+      .on(std::move(press));
+}
+
+struct Listed {
+  const Fault* fault;
+  Known<FaultFigures> figures;
+
+  const FaultFigures* known() const { return figures.stale ? nullptr : figures.value.get(); }
+  bool lacks() const { return known() && !known()->without.empty(); }
+  bool is_noticed() const { return known() && !lacks() && known()->noticed(); }
+};
+
+/// How much each array differs; the badge shows the largest.
+std::string by_array(const FaultFigures& figures) {
+  if (figures.errors.empty()) return {};
+  const double outputs = std::ranges::max(figures.errors);
+  const Disagreement& worst = figures.judgement.disagreement;
+  if (!figures.noticed()) return " It is not detected on this text.";
+  std::string words = fmt::format(" Outputs differ by {}", plain_number(outputs));
+  if (worst.array != "o")
+    words += fmt::format(", {} at the end by {}", array_words(worst.array), plain_number(worst.error));
+  return words + " of the largest number.";
+}
+
+/// In longer texts a fault takes seconds: each is tried when it is chosen, unless the user asks for all.
+constexpr Index most_tokens_tried = 1024;
+
+/// Whether all faults are tried; if not, adds a link to do so.
+bool tries_all(Nodes& all, Session& session) {
+  const Index tokens = session.computed()->sequence.tokens;
+  if (tokens <= most_tokens_tried || session.state().verify.tries_all) return true;
+  all.push_back(
+      scene::caption(
+          fmt::format(
+              "None is tried yet: with {} tokens each takes a while. A click on a fault tries it alone.",
+              tokens))
+          .named("untried"));
+  all.push_back(
+      scene::link("try all")
+          .told("Injects every fault in turn and measures how much the outputs differ.")
+          .on([&session] { session.change([](SessionState& state) { state.verify.tries_all = true; }); }));
+  return false;
+}
+
+void add_faults(Nodes& all, Application& application) {
+  const style::Palette& c = style::colours();
+  const Form form = proof_form(application);
+  const std::string chosen = application.session.state().verify.fault.id;
+  const bool tries = tries_all(all, application.session);
+  std::vector<Listed> listed;
+  // The newest request is answered first.
+  for (const Fault& fault : faults() | std::views::reverse) {
+    const FaultHere key{.of = without_fault(application.session.computed()), .form = form, .fault = fault.id};
+    listed.push_back({&fault, {}});
+    if (tries || fault.id == chosen)
+      listed.back().figures = application.session.questions().ask(key, Urgency::later);
+  }
+  std::ranges::reverse(listed);
+  const auto known = std::ranges::count_if(listed, &Listed::known);
+  const auto noticed = std::ranges::count_if(listed, &Listed::is_noticed);
+  const auto impossible = std::ranges::stable_partition(listed, std::not_fn(&Listed::lacks));
+  const std::span possible(listed.begin(), impossible.begin());
+  for (const Listed& each : possible) {
+    const bool is_chosen = each.fault->id == chosen;
+    const bool is_unnoticed = each.known() && !each.known()->noticed();
+    const ListRow row{.label = each.fault->label,
+                      .number = each.known()                   ? size_words(*each.known())
+                                : !each.figures.reason.empty() ? "?"
+                                : each.figures.under_way       ? "…"
+                                                               : "",
+                      .sentence = each.fault->sentence + (each.known() ? by_array(*each.known()) : ""),
+                      .is_chosen = is_chosen,
+                      .colour = c.alarm,
+                      .number_colour = is_unnoticed ? c.dim : 0};
+    all.push_back(list_row(row, [&application, next = is_chosen ? std::string() : each.fault->id] {
+      inject(application, next);
+    }));
+  }
+  if (tries) {
+    all.push_back(scene::space(Gap::small));
+    all.push_back(scene::caption(
+        known < std::ssize(faults())
+            ? fmt::format("{} of {} tried", known, faults().size())
+            : fmt::format(
+                  "{} to this form; {} detected on this text.",
+                  possible.size() == 1 ? "1 fault applies" : fmt::format("{} faults apply", possible.size()),
+                  noticed == std::ssize(possible)
+                      ? fmt::format("all {} are", noticed)
+                      : fmt::format("{} {}", noticed, noticed == 1 ? "is" : "are"))));
+  }
+  if (impossible.empty()) return;
+  all.push_back(scene::space(Gap::small));
+  all.push_back(scene::caption(
+      fmt::format("{} not apply to this form.", counted(std::ssize(impossible), "fault does", "faults do"))));
+  for (const Listed& each : impossible) {
+    const bool is_chosen = each.fault->id == chosen;
+    const ListRow row{.label = each.fault->label,
+                      .sentence = each.figures.value->without + ". " + each.fault->sentence,
+                      .is_chosen = is_chosen,
+                      .is_dim = true,
+                      .colour = c.alarm};
+    const std::string refusal = fmt::format("“{}” cannot be injected into the {} form here: {}",
+                                            each.fault->label, name(form), each.figures.value->without);
+    all.push_back(list_row(row, [&application, is_chosen, refusal] {
+      if (is_chosen)
+        inject(application, "");
+      else
+        application.refusal = refusal;
+    }));
+  }
+}
+
+Node fragile_list(Application& application) {
+  Session& session = application.session;
+  Nodes all = {scene::caption("Right on paper, not in numbers")};
+  for (const FragileForm& fragile : fragile_forms()) {
+    const bool is_chosen = session.state().verify.fragile == fragile.way.id;
+    all.push_back(list_row({.label = fragile.way.label,
+                            .sentence = fragile.way.sentence,
+                            .is_chosen = is_chosen,
+                            .colour = style::colours().strength},
+                           [&session, next = is_chosen ? std::string() : fragile.way.id] {
+                             session.change([&](SessionState& state) {
+                               state.verify.fragile = next;
+                               state.verify.fault.id.clear();
+                             });
+                           }));
+  }
+  return scene::column(std::move(all), Gap::none).named("fragile");
 }
 
 }  // namespace
@@ -417,6 +562,19 @@ void go_to_departure(Application& application, Form form, const Departure& at) {
 
 void draw_verify(Application& application) {
   scene::show_panel("##where do the forms differ", false, [&] { return centre(application).named("where"); });
+}
+
+void draw_verify_faults(Application& application) {
+  scene::show_panel("##inject a fault", true, [&] {
+    if (!application.session.computed()) return scene::column({});
+    Node title = scene::row({scene::heading("Inject a fault"), scene::rest(), scene::caption("difference")});
+    Nodes faults = {beside_segments(std::move(title))};
+    add_faults(faults, application);
+    return scene::column(
+               {scene::column(std::move(faults), Gap::none).named("faults"), fragile_list(application)},
+               Gap::near)
+        .named("side");
+  });
 }
 
 }  // namespace palimpsest

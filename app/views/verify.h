@@ -45,9 +45,8 @@ Known<FragileFigures> ask_present_fragile(Application& application);
 /// "No difference above 10⁻¹⁰ on this input (largest 6.24 × 10⁻¹⁶)."
 std::string no_difference_words(double allowed, double largest);
 
-/// The centre with a fragile form, and the centre without any difference.
+/// The centre with a fragile form.
 Node fragile_form(Application& application);
-Node agreement(Application& application);
 
 /// The result of the comparison; and the differences at every token: a row for a form, a point for a token.
 std::string agreement_verdict(Application& application);

@@ -10,7 +10,6 @@ namespace palimpsest {
 
 namespace {
 
-/// A form in an arithmetic: a row of the picture.
 struct AgreementRow {
   std::string words;
   Known<Seen> seen;
@@ -229,12 +228,6 @@ Node agreement_chart(Application& application) {
   const Known<std::vector<DigitsLost>> digits = application.session.questions().ask(
       DigitsHere{without_fault(application.session.computed())}, Urgency::later);
   return scene::plotted(agreement_plot(application, rows_of(application), digits));
-}
-
-Node agreement(Application& application) {
-  return scene::column({scene::text(agreement_verdict(application), style::Text::headline).named("said"),
-                        agreement_chart(application).filling()},
-                       Gap::near);
 }
 
 Node fragile_form(Application& application) {
