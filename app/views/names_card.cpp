@@ -57,20 +57,17 @@ std::string array_in_words(const FileArray& array) {
 Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays,
                     const std::string& input) {
   const std::string present = source_of(named, *arrays, input);
-  Nodes rows = {scene::choice("none", present.empty()).on([&named, arrays, input] {
-    take(named, *arrays, input, "");
-    scene::close();
-  })};
-  for (const FileArray& array : *arrays)
-    rows.push_back(scene::choice(array_in_words(array), array.name == present)
-                       .on([&named, arrays, input, name = array.name] {
-                         take(named, *arrays, input, name);
-                         scene::close();
-                       }));
+  const auto line = [&](const std::string& words, const std::string& name) {
+    return scene::choice(words, name == present).on([&named, arrays, input, name] {
+      take(named, *arrays, input, name);
+      scene::close();
+    });
+  };
+  Nodes rows = {line("none", "")};
+  for (const FileArray& array : *arrays) rows.push_back(line(array_in_words(array), array.name));
   return scene::scroll("arrays", scene::column(std::move(rows), Gap::hair)).fixed(240);
 }
 
-/// A preview of an array: its first numbers as a picture, and their range.
 Nodes preview(const FileArray& array) {
   const style::Palette& c = style::colours();
   if (!array.problem.empty()) return {scene::note(array.problem, c.alarm).filling()};

@@ -152,7 +152,6 @@ struct PaletteState {
   std::string looked_for = {};     // the search text for them
 };
 
-/// Why the chosen command is not available, or what it does; without one, how to choose.
 std::string explained(const Command* command, const Application& application) {
   if (command) {
     if (std::string reason = why_not(*command, application); !reason.empty()) return reason;

@@ -4,7 +4,6 @@ namespace palimpsest {
 
 namespace {
 
-/// One place: its number, its name and caption, which can be edited, and its buttons.
 Node row(Application& application, Index index) {
   PinnedPlaces& places = application.places;
   const bool present = index == places.present();

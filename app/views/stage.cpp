@@ -10,13 +10,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The last transposed record, kept as transposing it in every frame would take too long.
-struct TurnedBlock {
-  std::weak_ptr<const Record> of;
-  Phase phase;
-  Record record;
-};
-
 // In design pixels.
 constexpr float reason_width = 460;   // of the text if there is nothing to draw
 constexpr float compact_below = 868;  // a narrower Stage has small numbers
@@ -59,9 +52,6 @@ struct KeptStage {
   bool has_figures = false;             // whether its picture contains its figures
   Hero enlarged_hero;                   // the picture
   Record enlarged_record;
-
-  std::optional<CellFocus> focus;  // the cell of `sources`
-  std::vector<Cells> sources;
 };
 
 StageWork& made() { return context_local<StageWork>(); }
@@ -285,10 +275,11 @@ Shown shown(const Application& application) {
   const Trace& trace = *sight.trace;
   const Phase& phase = trace.phase(trace.block(sight.cursor.block));
   if (!application.view.state_value_by_key) return {phase, *sight.record};
-  auto& block = context_local<TurnedBlock>();
-  if (block.of.lock() != sight.record)
-    block = {sight.record, turned(phase, trace.symbols, *sight.record), turned(*sight.record, trace.symbols)};
-  return {block.phase, block.record};
+  // Transposing it in every frame would take too long.
+  const auto& [turned_phase, turned_record] = kept_for(Weak<Record>(sight.record), [&] {
+    return std::pair(turned(phase, trace.symbols, *sight.record), turned(*sight.record, trace.symbols));
+  });
+  return {turned_phase, turned_record};
 }
 
 StageWork stage_work() { return made(); }
@@ -319,10 +310,6 @@ void draw_stage(Application& application) {
   update_view(kept, application, sight, block);
   update_enlarged(kept, application, sight);
   const std::optional<CellFocus> focus = application.focus();
-  if (kept.focus != focus)
-    kept.sources =
-        focus ? sources_of(block.phase, trace->symbols, block.record, *focus) : std::vector<Cells>();
-  kept.focus = focus;
   StageScene scene{
       .view = *kept.view,
       .record = kept.enlarged ? kept.enlarged_record : *kept.record,
@@ -339,7 +326,11 @@ void draw_stage(Application& application) {
       .numbers = application.view.numbers,
       .pointed = symbol_under_pointer(),
       .focus = focus,
-      .sources = kept.sources,
+      .sources = kept_for(std::tuple(kept.view_key, focus),
+                          [&] {
+                            return focus ? sources_of(block.phase, trace->symbols, block.record, *focus)
+                                         : std::vector<Cells>();
+                          }),
   };
   show([&] { return stage_node(application, kept, scene); });
   if (scene.hovered) application.hovered = scene.hovered;

@@ -20,7 +20,6 @@ void change_text(Session& session, const std::function<void(TypedText&)>& edit,
   session.read(typed, merge_key);
 }
 
-/// The most probable pieces of the trained and the changed model, each once.
 std::vector<Index> pieces_shown(const ReadText& text) {
   std::vector<Index> pieces;
   for (std::size_t i = 0; i < TextReading::told; ++i) {
@@ -105,17 +104,17 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
   return scene::column(std::move(all), Gap::near);
 }
 
-/// The share of right answers over the number of overwrites.
 Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
   const style::Palette& c = style::colours();
   Plot plot{
       .name = "tried",
-      .x = {.title = {"overwrites of the fact"}, .low = -0.2},
+      .x = {.title = {"overwrites of the fact"},
+            .low = -0.2,
+            .high = static_cast<double>(rows.back().overwritten) + 0.2,
+            .has_round = false},
       .y = {.title = {"right answers"}, .low = 0, .high = static_cast<double>(rows.front().texts) * 1.05},
       .labels = Plot::Labels::beside,
       .beside = 84};
-  plot.x.high = static_cast<double>(rows.back().overwritten) + 0.2;
-  plot.x.has_round = false;
   for (const ExperimentRow& row : rows)
     plot.x.named.push_back(
         {.at = static_cast<double>(row.overwritten), .words = std::to_string(row.overwritten)});
@@ -163,7 +162,6 @@ Node tried_texts(Application& application, const ReadText& text) {
   return scene::column(std::move(all), Gap::tight).named("tried");
 }
 
-/// What the memory returns after the token at the cursor, as trained and changed.
 void add_memories(Nodes& all, Application& application, const std::shared_ptr<const ReadText>& text) {
   Session& session = application.session;
   const Index token = session.token();
@@ -274,7 +272,6 @@ Node value_menu(Application& application, const char* kind, const std::string& w
   return Node{scene::Menu{.words = words, .content = content, .width = list_width}}.named(kind);
 }
 
-/// Lists of rules that accept the inputs of the current rule, and of faults.
 Node value_menus(Application& application, const std::shared_ptr<const ReadText>& text) {
   std::vector<std::pair<std::string, std::string>> rules, mistakes;
   if (const auto fitting = application.session.questions().ask(FittingRules{text}); fitting.value) {

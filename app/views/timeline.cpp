@@ -67,8 +67,8 @@ Node position(const Session& session, const Trace& trace) {
   const std::string all = fmt::format("of {}", trace.tokens);
   const bool has_label = !only_counts(label, session.token());
   const auto wish = [&](bool is_named, const std::string& below) {
-    Nodes pieces = {piece(group + "token"), piece(number, style::Text::strong)};
-    pieces.push_back(piece(all + (is_named ? " ·" : "")));
+    Nodes pieces = {piece(group + "token"), piece(number, style::Text::strong),
+                    piece(all + (is_named ? " ·" : ""))};
     if (is_named) pieces.push_back(piece(label, style::Text::strong));
     if (!below.empty()) pieces.push_back(piece(below, style::Text::body, Fit::whole));
     return scene::row(std::move(pieces), Gap::small);
@@ -101,7 +101,6 @@ Node speed(Application& application) {
                     Gap::none);
 }
 
-/// The meaning of the rows that are shown.
 Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   const style::Palette& c = style::colours();
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
@@ -133,7 +132,6 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   return all;
 }
 
-/// As many of the entries as fit.
 Node legend(const Nodes& entries) {
   return scene::first_that_fits(entries.size() + 1,
                                 [entries](std::size_t left_out) {

@@ -125,11 +125,8 @@ int reach_of(const std::vector<ProofCurve>& lines) {
 
 /// " (↑ to 1.2e+35)": the maximum of a line that leaves the chart; empty if it does not.
 std::string beyond_words(const std::vector<double>& errors, double largest) {
-  double most = 0;
-  for (const double error : errors) {
-    if (!std::isfinite(error)) return " (↑ to NaN)";
-    most = std::max(most, error);
-  }
+  if (!std::ranges::all_of(errors, [](double error) { return std::isfinite(error); })) return " (↑ to NaN)";
+  const double most = errors.empty() ? 0 : std::ranges::max(errors);
   return most > largest ? fmt::format(" (↑ to {})", plain_number(most)) : std::string();
 }
 

@@ -154,7 +154,6 @@ Node rule_name(const Variant& variant, bool is_present) {
       .filling(0.53F);
 }
 
-/// What the colours mean, left of the forms' names.
 Node meanings() {
   const style::Palette& c = style::colours();
   Nodes all;

@@ -45,10 +45,6 @@ std::string attend_question(const std::string& token) {
   return fmt::format("Which tokens does the output at {} read?", token);
 }
 
-std::string most_read_words(const std::string& token, bool is_softmax) {
-  return fmt::format("largest {}weights at {}", is_softmax ? "softmax " : "", token);
-}
-
 std::vector<std::string> recall_words(const LeftOfWrite& left) {
   const auto percent = [](double share) { return std::round(100 * share) + 0.0; };  // no −0
   const double first = percent(left.shares.front());

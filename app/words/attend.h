@@ -52,8 +52,6 @@ inline constexpr const char* attend_about =
 
 // Beside the squares.
 
-/// Whose weights are listed; `token` is "token 43 “drum”".
-std::string most_read_words(const std::string& token, bool is_softmax);
 inline constexpr const char* not_finite_words = "The weights of this row are not finite.";
 inline constexpr const char* nothing_read_words = "No other token is read.";
 

@@ -66,12 +66,11 @@ std::string allowance_words(const FormResult& result) {
 }
 
 Index first_bad_token(const Computation& computed) {
-  Index first = -1;
+  Index first = computed.sequence.tokens;
   for (const auto& form : computed.forms) {
-    if (form->first_bad_token >= 0 && (first < 0 || form->first_bad_token < first))
-      first = form->first_bad_token;
+    if (form->first_bad_token >= 0) first = std::min(first, form->first_bad_token);
   }
-  return first;
+  return first < computed.sequence.tokens ? first : -1;
 }
 
 bool has_fault_in(const Computation& computed) { return computed.right && computed.no_fault.empty(); }
