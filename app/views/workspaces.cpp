@@ -1,5 +1,5 @@
 #include "app/views/answers.h"
-#include "app/views/symbol_tip.h"
+#include "app/views/stage.h"
 
 namespace palimpsest {
 

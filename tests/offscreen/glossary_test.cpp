@@ -1,7 +1,7 @@
 // What a symbol in a formula is, told by where it lies in the picture.
 
 #include "app/words/glossary.h"
-#include "app/views/symbol_tip.h"
+#include "app/views/stage.h"
 #include "app/widgets/formula_painter.h"
 #include "tests/offscreen/drawn.h"
 
