@@ -55,13 +55,12 @@ Node headline(Application& application, const std::string& words, const std::str
 
 Node centred(Nodes nodes) { return scene::centred(scene::row(std::move(nodes), Gap::small)); }
 
-Node should_be(const FormulaChange& change, const Symbols& symbols) {
+Node should_be(const FormulaChange& change, const Symbols& symbols, const LatexStyle& boxed) {
   const auto said = [](const std::string& words) { return scene::note(words, style::colours().alarm); };
   if (!change.carried.empty()) return centred({said(change.carried)});
   if (!change.should_be) return scene::column({});
   if (change.is_sign)
     return centred({said(change.should_be->kind() == Expression::Kind::sum ? "expected: +" : "expected: −")});
-  const LatexStyle boxed = boxed_style(change, style::colours().alarm);
   return centred({said("expected"), scene::formula(latex(*change.should_be, symbols, boxed), 15)});
 }
 
@@ -196,7 +195,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
     const FormulaChange& change = place.tensor.change;
     const LatexStyle boxed = boxed_style(change, style::colours().alarm);
     Nodes all = {centred({scene::formula(latex(change.is, place.symbols, boxed), 24)}),
-                 should_be(change, place.symbols),
+                 should_be(change, place.symbols, boxed),
                  tensor_pictures(*application.session.computed(), place).filling()};
     if (!application.tells_story()) all.push_back(arithmetic(application, place));
     return scene::column(std::move(all), Gap::near).named("wrong/" + place.tensor.departure.operation);
@@ -210,18 +209,16 @@ Node wrong(Application& application, const std::string& reason, const std::strin
 Node faulty(Application& application) {
   const Fault& fault = find_fault(application.session.state().verify.fault.id);
   const Known<FaultFigures> figures = ask_present_fault(application);
-  if (!figures.value || figures.stale)
-    return scene::column({headline(application, fault.label),
-                          awaiting("computing the faulty equations", figures, application.session.questions(),
-                                   about_fault<FaultHere>(application))},
-                         Gap::wide);
-  if (!figures.value->without.empty()) {
+  const bool is_known = figures.value && !figures.stale;
+  if (!is_known || !figures.value->without.empty()) {
     const std::string& refused = application.session.computed()->no_fault;
-    return scene::column(
-        {headline(application, fault.label),
-         scene::paragraph(fmt::format("“{}” is not injected. {}", fault.label,
-                                      refused.empty() ? "It " + figures.value->without + "." : refused))},
-        Gap::wide);
+    Node why =
+        is_known
+            ? scene::paragraph(fmt::format("“{}” is not injected. {}", fault.label,
+                                           refused.empty() ? "It " + figures.value->without + "." : refused))
+            : awaiting("computing the faulty equations", figures, application.session.questions(),
+                       about_fault<FaultHere>(application));
+    return scene::column({headline(application, fault.label), std::move(why)}, Gap::wide);
   }
   const std::optional<Departure>& at = figures.value->departure;
   const Index output = figures.value->first_wrong;
@@ -270,8 +267,6 @@ std::optional<std::string> telling_fault(Application& application) {
   return std::nullopt;
 }
 
-/// Agreement and a button that injects a fault; or the first step that the fault changes and one to remove
-/// it.
 Node fault_story(Application& application) {
   const std::string& fault = application.session.state().verify.fault.id;
   const Computation& computed = *application.session.computed();
@@ -490,11 +485,6 @@ Node fragile_list(Application& application) {
 
 }  // namespace
 
-Form proof_form(const Application& application) {
-  const InjectedFault& fault = application.session.state().verify.fault;
-  return fault.id.empty() ? application.session.choice().form : fault.form;
-}
-
 LatexStyle boxed_style(const FormulaChange& change, scene::Ink box) {
   LatexStyle look = stage_latex();
   look.boxed = changed_piece;
@@ -502,8 +492,6 @@ LatexStyle boxed_style(const FormulaChange& change, scene::Ink box) {
   look.boxes_sign = change.is_sign;
   return look;
 }
-
-Node beside_segments(Node heading) { return scene::framed(std::move(heading), Gap::none, Gap::small); }
 
 void inject(Application& application, const std::string& fault) {
   application.session.change([&, form = proof_form(application)](SessionState& state) {
@@ -530,21 +518,10 @@ Known<FragileFigures> ask_present_fragile(Application& application) {
   return application.session.questions().ask(about_fragile(application));
 }
 
-bool parts_on_device(const Computation& computed, Form form) {
-  const FormResult& result = computed.form(form);
-  const bool is_faulty = computed.right && computed.choice.fault.form == form;
-  return !is_cpu(*computed.device) && !is_faulty && result.is_compared && result.missing.empty() &&
-         !result.judgement.passed();
-}
-
 Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form) {
   const auto computed = application.session.computed();
   if (!computed || !parts_on_device(*computed, form)) return {};
   return application.session.questions().ask(about_device(application, form), Urgency::later);
-}
-
-std::string departure_words(const Computation& computed, const Departure& at) {
-  return fmt::format("{} differs from token {} on, in {}", computed.choice.device, at.token + 1, at.tensor);
 }
 
 void go_to_departure(Application& application, Form form, const Departure& at) {

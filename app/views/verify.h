@@ -7,27 +7,33 @@
 namespace palimpsest {
 
 /// The form that Verify shows: the one with the fault, else the one that is stepped through.
-Form proof_form(const Application& application);
+inline Form proof_form(const Application& application) {
+  const InjectedFault& fault = application.session.state().verify.fault;
+  return fault.id.empty() ? application.session.choice().form : fault.form;
+}
 
 /// The first tensor in which the current device differs from the CPU, requested only if the form exceeds its
 /// tolerance. No value: not known yet, or not requested.
 Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form);
 
 /// Whether a form exceeds its tolerance on a device other than the CPU.
-bool parts_on_device(const Computation& computed, Form form);
+inline bool parts_on_device(const Computation& computed, Form form) {
+  const FormResult& result = computed.form(form);
+  const bool is_faulty = computed.right && computed.choice.fault.form == form;
+  return !is_cpu(*computed.device) && !is_faulty && result.is_compared && result.missing.empty() &&
+         !result.judgement.passed();
+}
 
 /// "cuda differs from token 12 on, in U": where, and in which tensor.
-std::string departure_words(const Computation& computed, const Departure& at);
+inline std::string departure_words(const Computation& computed, const Departure& at) {
+  return fmt::format("{} differs from token {} on, in {}", computed.choice.device, at.token + 1, at.tensor);
+}
 
 /// Goes to the first difference of a form, on the Stage of Step.
 void go_to_departure(Application& application, Form form, const Departure& at);
 
-/// Where a difference of 0 is drawn, below all others; the axis is broken at exact_gap.
-inline constexpr double exact = 1e-17;
-inline constexpr double exact_gap = 1e-16;
-
 /// A heading as high as one with segments, so that the headings of neighbouring panels align.
-Node beside_segments(Node heading);
+inline Node beside_segments(Node heading) { return scene::framed(std::move(heading), Gap::none, Gap::small); }
 
 /// The style of a formula with a box of this colour around its wrong piece.
 LatexStyle boxed_style(const FormulaChange& change, scene::Ink box);
@@ -43,7 +49,10 @@ FragileHere about_fragile(const Application& application);
 Known<FragileFigures> ask_present_fragile(Application& application);
 
 /// "No difference above 10⁻¹⁰ on this input (largest 6.24 × 10⁻¹⁶)."
-std::string no_difference_words(double allowed, double largest);
+inline std::string no_difference_words(double allowed, double largest) {
+  return fmt::format("In f64 no difference exceeds {} on this input (largest {}).", plain_number(allowed),
+                     plain_number(largest));
+}
 
 /// The centre with a fragile form.
 Node fragile_form(Application& application);
@@ -54,8 +63,5 @@ Node agreement_chart(Application& application);
 
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);
-
-/// "f16: what is written underflows to 0 at …": how a number was lost in an arithmetic.
-std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost);
 
 }  // namespace palimpsest

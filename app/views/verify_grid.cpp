@@ -108,7 +108,6 @@ Squares::Square square(const GridRow& row, std::size_t column) {
   return {kind, c.alarm, "differs"};
 }
 
-/// The columns that all rows share, without squares.
 Squares squares_of_columns() {
   Squares squares;
   const std::vector<GridColumn>& columns = grid_columns();
