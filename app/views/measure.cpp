@@ -401,7 +401,6 @@ std::string report_words(const SeenReport& report) {
   return told;
 }
 
-/// A report: its line, its name, and buttons that make it primary or remove it.
 Node report_row(Application& application, const MeasuredNow& now, std::size_t index) {
   const style::Palette& c = style::colours();
   const SeenReport& report = now.reports[index];
@@ -493,7 +492,6 @@ Node contents(const MeasuredNow& now) {
   return scene::column(std::move(all), Gap::tight).named("contents");
 }
 
-/// What was measured where: names, and texts that may be cut.
 Node facts(const Application& application, const MeasuredNow& now) {
   const style::Palette& c = style::colours();
   const RaceReport& report = *now.lead().report;
@@ -596,12 +594,6 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
                     of.report->roof_of(entry) ? fmt::format("{} of the machine's limit", in_percent(share))
                                               : std::string("the limit of the machine was not measured"));
   }
-  return words;
-}
-
-std::string with_capital(std::string words) {
-  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
-    words.front() = static_cast<char>(words.front() - 'a' + 'A');
   return words;
 }
 

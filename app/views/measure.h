@@ -53,6 +53,10 @@ inline RateUnit rate_unit(double highest) {
 Plot race_plot(Application& application, const MeasuredNow& now);
 
 /// The words with a capital first letter.
-std::string with_capital(std::string words);
+inline std::string with_capital(std::string words) {
+  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
+    words.front() = static_cast<char>(words.front() - 'a' + 'A');
+  return words;
+}
 
 }  // namespace palimpsest

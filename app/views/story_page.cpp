@@ -291,15 +291,6 @@ void go_to_word(Application& application, const WordToSee& word) {
   session.set_cursor(cursor);
 }
 
-void put_away(std::vector<std::string>& closed, const std::string& id) {
-  closed.insert(closed.begin(), id);
-  closed.resize(std::min(closed.size(), most_closed_stories));
-}
-
-void bring_story_back(Application& application) {
-  std::erase(application.closed_stories, application.session.data().id);
-}
-
 Node story_line(Application& application) {
   const std::string& id = application.session.data().id;
   const FirstLook* look = first_look(id);

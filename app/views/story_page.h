@@ -50,10 +50,15 @@ Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
 Node story_line(Application& application);
 
 /// Hides the story of these data, or the doubts about their file.
-void put_away(std::vector<std::string>& closed, const std::string& id);
+inline void put_away(std::vector<std::string>& closed, const std::string& id) {
+  closed.insert(closed.begin(), id);
+  closed.resize(std::min(closed.size(), most_closed_stories));
+}
 
 /// Shows the line of the open data again.
-void bring_story_back(Application& application);
+inline void bring_story_back(Application& application) {
+  std::erase(application.closed_stories, application.session.data().id);
+}
 
 /// The tokens of a text at which something happens, as links in a line.
 Node word_links(const FirstLook& look, const std::function<void(const WordToSee&)>& press);

@@ -1,7 +1,5 @@
 #include "app/words/attend.h"
 
-#include "core/base/text.h"
-
 namespace palimpsest {
 
 std::string weight_words(double number, bool is_share) {
@@ -12,8 +10,6 @@ std::string weight_words(double number, bool is_share) {
   if (size < 0.0095) return "0 %";
   return size >= 0.95 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.1g} %", percent);
 }
-
-std::string own_scale_words(double range) { return fmt::format("; own scale ±{}", plain_number(range, 2)); }
 
 std::string square_words(WeighedBy by, bool gates_are_1, double scale, Index weights, bool briefly) {
   std::string words;
@@ -39,10 +35,6 @@ std::string cell_words(const std::string& query, const std::string& key, std::op
                          is_share ? fmt::format("{:.3g} %", 100 * *weight) : fmt::format("{:.3g}", *weight),
                          weights > 1 ? fmt::format(", the largest of {} here", weights) : std::string());
   return words + "\nClick to go to this query.";
-}
-
-std::string attend_question(const std::string& token) {
-  return fmt::format("Which tokens does the output at {} read?", token);
 }
 
 std::vector<std::string> recall_words(const LeftOfWrite& left) {
@@ -73,10 +65,6 @@ std::string together_words(const RowOfWeights& row, const std::string& softmax_m
     words += fmt::format(" The largest softmax weight: {}, {}.", softmax_most,
                          weight_words(row.softmax_weights(row.softmax_most), true));
   return words;
-}
-
-std::string largest_weight_words(const std::string& token, double share) {
-  return fmt::format("largest weight: {}, {}", token, weight_words(share, true));
 }
 
 }  // namespace palimpsest

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/session/attention_questions.h"
+#include "core/base/text.h"
 
 // The sentences of Attend.
 
@@ -13,7 +14,9 @@ inline constexpr const char* attend_title = "Effective attention weights";
 inline constexpr const char* attend_legend = "rows: queries · columns: keys/values";
 
 /// "; own scale ±0.05", for a square with another colour scale than the other one.
-std::string own_scale_words(double range);
+inline std::string own_scale_words(double range) {
+  return fmt::format("; own scale ±{}", plain_number(range, 2));
+}
 
 /// How to read a square, of the rule or of softmax with this scale; a pixel shows the largest of `weights`
 /// weights.
@@ -45,7 +48,9 @@ inline constexpr const char* shares_meaning =
 inline constexpr const char* no_room_words = "The two pictures have no room here: make the panel larger.";
 
 /// The question and the caption of the story.
-std::string attend_question(const std::string& token);
+inline std::string attend_question(const std::string& token) {
+  return fmt::format("Which tokens does the output at {} read?", token);
+}
 inline constexpr const char* attend_about =
     "Each row is a token. Its cells show how much of each earlier token's value its output contains. Warm "
     "adds, cool subtracts.";
@@ -74,6 +79,8 @@ inline constexpr const char* softmax_scale_meaning =
     "1/√K would make all weights nearly equal.";
 
 /// Where the largest weight is, while it is out of view.
-std::string largest_weight_words(const std::string& token, double share);
+inline std::string largest_weight_words(const std::string& token, double share) {
+  return fmt::format("largest weight: {}, {}", token, weight_words(share, true));
+}
 
 }  // namespace palimpsest

@@ -36,11 +36,6 @@ const char* form_label(Form form) {
   return entry(labels, form);
 }
 
-std::string divergence_words(const Divergence& divergence) {
-  return fmt::format("The memory diverges at token {}: {}. Each picture has its own scale.",
-                     divergence.token + 1, divergence.words);
-}
-
 std::string form_title(Form form, const Choice& choice) {
   const bool is_computed_there = choice.fault.id.empty() || choice.fault.form != form;
   const std::string device = on_device(choice).empty() || !is_computed_there ? "" : ", " + choice.device;
@@ -50,11 +45,6 @@ std::string form_title(Form form, const Choice& choice) {
 
 std::string on_device(const Choice& choice) {
   return choice.device == cpu_backend().name() ? "" : " on " + choice.device;
-}
-
-std::string reference_words(Precision precision) {
-  if (precision == Precision::f64) return "the f64 recurrence";
-  return fmt::format("the f64 recurrence on {} inputs", name(given_in(precision)));
 }
 
 std::string allowance_words(const FormResult& result) {
@@ -73,17 +63,10 @@ Index first_bad_token(const Computation& computed) {
   return first < computed.sequence.tokens ? first : -1;
 }
 
-bool has_fault_in(const Computation& computed) { return computed.right && computed.no_fault.empty(); }
-
 std::string fault_explained(const InjectedFault& fault) {
   const Fault& wrong = find_fault(fault.id);
   return fmt::format("{}: {}\nThis fault was injected into the {} form in Verify. A click removes it.",
                      wrong.label, wrong.sentence, name(fault.form));
-}
-
-bool is_in_order(const Computation& computed) {
-  return computed.agree &&
-         !(has_fault_in(computed) && !computed.form(computed.choice.fault.form).missing.empty());
 }
 
 std::string agreement_words(const Computation& computed) {

@@ -11,16 +11,22 @@ const char* form_label(Form form);
 std::string form_title(Form form, const Choice& choice);
 
 /// From which token on the memory diverges, why, and what that means for the pictures.
-std::string divergence_words(const Divergence& divergence);
+inline std::string divergence_words(const Divergence& divergence) {
+  return fmt::format("The memory diverges at token {}: {}. Each picture has its own scale.",
+                     divergence.token + 1, divergence.words);
+}
 
 /// Whether a fault is injected into a form.
-bool has_fault_in(const Computation& computed);
+inline bool has_fault_in(const Computation& computed) { return computed.right && computed.no_fault.empty(); }
 
 /// The injected fault: what it does, in which form, and how to remove it.
 std::string fault_explained(const InjectedFault& fault);
 
 /// Whether all forms agree, and the form with a fault, if any, can be computed.
-bool is_in_order(const Computation& computed);
+inline bool is_in_order(const Computation& computed) {
+  return computed.agree &&
+         !(has_fault_in(computed) && !computed.form(computed.choice.fault.form).missing.empty());
+}
 
 /// " on cuda"; empty for the CPU.
 std::string on_device(const Choice& choice);
@@ -32,7 +38,10 @@ std::string agreement_words(const Computation& computed);
 std::string agreement_explained(const Computation& computed);
 
 /// "the f64 recurrence": what every form in this precision is compared with.
-std::string reference_words(Precision precision);
+inline std::string reference_words(Precision precision) {
+  if (precision == Precision::f64) return "the f64 recurrence";
+  return fmt::format("the f64 recurrence on {} inputs", name(given_in(precision)));
+}
 
 /// "2e-5 is allowed", with the reason if that is not the usual tolerance.
 std::string allowance_words(const FormResult& result);

@@ -78,23 +78,17 @@ bool is_letter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Whether `text` begins with `letters` (lower case), ignoring case.
-bool begins_with(std::string_view text, std::string_view letters) {
-  return text.size() >= letters.size() &&
-         std::ranges::equal(text.substr(0, letters.size()), letters, {}, [](char c) {
-           return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-         });
-}
-
 /// The length in bytes of this term or its plural at the start of `text`; 0 if it is not there.
 std::size_t length_of(std::string_view term, std::string_view text) {
+  const auto in_small = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
   const bool has_ies = term == "query";
   for (const auto& [stem, end] :
        {std::pair(term, ""), std::pair(term, "s"),
         std::pair(term.substr(0, term.size() - (has_ies ? 1 : 0)), has_ies ? "ies" : "es")}) {
     const std::string_view ending = end;
     const std::size_t length = stem.size() + ending.size();
-    const bool is_it = begins_with(text, stem) && text.substr(stem.size()).starts_with(ending);
+    const bool is_it = std::ranges::equal(text.substr(0, stem.size()), stem, {}, in_small) &&
+                       text.substr(stem.size()).starts_with(ending);
     if (is_it && (text.size() == length || !is_letter(text[length]))) return length;
   }
   return 0;

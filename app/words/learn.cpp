@@ -1,8 +1,5 @@
 #include "app/words/learn.h"
 
-#include "core/base/text.h"
-#include "core/formula/expression.h"
-
 namespace palimpsest {
 
 namespace {
@@ -34,10 +31,6 @@ std::string moment_words(const LearningMoment* moment, const std::string& token,
   return before.empty() ? words : fmt::format("{}, after “… {}”", words, before);
 }
 
-std::string no_loss_words(const Variant& variant) {
-  return variant.loss.words + " This rule has no loss; Attend shows what it reads.";
-}
-
 std::string step_sentence(const LearningMoment& moment) {
   const LearningStep& step = moment.step;
   if (step.problem.muon)
@@ -60,22 +53,6 @@ std::string step_sentence(const LearningMoment& moment) {
   if (step.along.curvature > 0)
     return fmt::format("The step decreases the loss by {:.3g}.", step.loss_before - step.loss_after);
   return "This loss is unbounded below: a larger step always decreases it.";
-}
-
-std::string learn_question(const std::string& token) {
-  return fmt::format("{} is written: how much does the loss decrease?", token);
-}
-
-std::string learn_about(const LearningMoment& moment) {
-  return step_sentence(moment) + " The curve is the loss for every step size; the dot is the step taken.";
-}
-
-std::string spectrum_title(const std::string& state, bool is_one_of_several) {
-  return fmt::format("Effective rank of {}", is_one_of_several ? state : "S");
-}
-
-std::string spectrum_words(Index tokens, double largest) {
-  return fmt::format("after {}; largest σ = {:.3g}", counted(tokens, "token", "tokens"), largest);
 }
 
 std::vector<std::string> step_axis_titles(const LearningMoment& moment, double unit) {
@@ -103,10 +80,6 @@ std::string decrease_words(const LearningMoment& moment, double edge, bool is_se
   return always_lower ? "loss decreases throughout" : "no step increases the loss";
 }
 
-const char* landing_words(const LearningMoment& moment) {
-  return moment.step.problem.moving.empty() ? "step taken" : "with momentum";
-}
-
 std::vector<std::string> interference_words(const std::string& token, const HarmedPair& pair) {
   const bool is_over = pair.cosine >= same_key;
   const std::string losses = fmt::format("{} → {}", plain_number(pair.before), plain_number(pair.after));
@@ -128,16 +101,6 @@ std::vector<std::string> solve_words(const ConvergingSolve& solve) {
   if (solve.token_count > 1)
     words.push_back(fmt::format("the {} tokens of a chunk together", solve.token_count));
   return words;
-}
-
-std::string largest_ratio_words(double ratio, bool briefly) {
-  return fmt::format("largest{} {:.3g} × the median", briefly ? "" : " singular value", ratio);
-}
-
-std::string iterate_words(std::size_t index, std::size_t last) {
-  return index == last ? "orthogonalised"
-         : index == 0  ? "not yet orthogonalised"
-                       : fmt::format("after {} of {} steps", index, last);
 }
 
 std::vector<std::string> margin_words(bool is_difference, bool is_step) {
@@ -164,11 +127,6 @@ std::vector<std::string> network_words(const LearningMoment& moment, NetworkSide
   return words;
 }
 
-std::string sphere_words(double explained) {
-  return fmt::format("first 3 principal directions: {:.0f} % of the squared norms; drag to turn",
-                     100 * explained);
-}
-
 std::string capacity_words(const std::string& rule, Index channels, Index given) {
   std::string words = fmt::format(
       "1 to {} pairs of {} channels are written to an empty memory of {}, with decay 1 and step "
@@ -179,10 +137,6 @@ std::string capacity_words(const std::string& rule, Index channels, Index given)
         " The data have {} channels; {} are faster and show the same: only pairs per channel matter.", given,
         channels);
   return words;
-}
-
-std::string strongest_lanes_words(Index count) {
-  return fmt::format("the strongest writes of the first {}", counted(count, "token", "tokens"));
 }
 
 std::string recalled_words(const RecalledAt& at) {
@@ -219,10 +173,6 @@ std::string recalled_measure(bool is_alignment, const Variant& variant) {
   return words;
 }
 
-std::string reach_symbol(const StepReach& strengths) {
-  return unicode(strengths.symbol) + (strengths.is_network ? " × curvature" : "‖k‖²");
-}
-
 std::string step_size_words(const StepReach& strengths, Index token) {
   const double reach = strengths.reach[token];
   std::string words = fmt::format("{} = {:.3g}: effective step size.", reach_symbol(strengths), reach);
@@ -245,10 +195,6 @@ std::string keeping_words(const Keeping& keeping, Index channel, Index token, co
   else if (keeping.channels > 1)
     words += fmt::format(" in {} {}", keeping.array == "mu" ? "column" : "row", channel + 1);
   return words + ": " + half_life;
-}
-
-std::string growth_words(double root_mean_square) {
-  return fmt::format("root mean square of the entries of S after the write: {:.3g}", root_mean_square);
 }
 
 }  // namespace palimpsest

@@ -34,18 +34,15 @@ std::string mark_words(const AnswerTable& table, Index row) {
 /// Smaller numbers are rounded away in the text.
 constexpr double unseen = 5e-4;
 
-std::string called(Index token, const std::vector<std::string>& labels) {
-  if (token == initial_token) return "initial state";
-  return "token " + numbered_label(entry(labels, token), token);
-}
-
 /// " Later corrections: +0.0029 (token 6 “a”).": they may add to a write as well as take from it.
 std::string corrections_words(const WriterShare& writer, const std::vector<std::string>& labels) {
   const double all = -writer.share.erased;
   const double largest = -writer.erased_by;
   std::string words = fmt::format(" Later corrections: {:+.3g}", all);
   if (writer.eraser < 0) return words + ".";
-  const std::string eraser = called(writer.eraser, labels);
+  const std::string eraser = writer.eraser == initial_token
+                                 ? "initial state"
+                                 : "token " + numbered_label(entry(labels, writer.eraser), writer.eraser);
   if (std::abs(all - largest) <= unseen * std::abs(all)) return words + fmt::format(" ({}).", eraser);
   return words + fmt::format(" ({} {:+.3g}, others {:+.3g}).", eraser, largest, all - largest);
 }
@@ -89,10 +86,6 @@ std::string how_to_read_words(const AnswerTable& table, double scale, bool has_o
       reads ? ", or query at “query of”," : "", again ? " Repeated text: the key of the numbered token." : "",
       again ? "all its values" : "that token's value", thick_frame_words(table), scale_words(scale),
       has_output ? " Attend shows which tokens are read." : "");
-}
-
-std::string title_with_scale(std::string_view title, double scale) {
-  return scale == 1 ? std::string(title) : fmt::format("{}, to ±{}", title, answer_number(scale));
 }
 
 std::string scale_words(double scale) {
@@ -184,11 +177,6 @@ std::string reading_words(const Session& session, Index token) {
     words += fmt::format(" {} {},", text->quoted(next.piece), in_percent(next.probability));
   words.pop_back();
   return words;
-}
-
-std::string error_norm_words(const Recall& recall) {
-  return fmt::format("‖e‖ before the write {:.3g}, after {:.3g}", error_norm(recall.before),
-                     error_norm(recall.after));
 }
 
 std::string writer_fate(const WriterShare& writer, const std::vector<std::string>& labels) {

@@ -25,14 +25,16 @@ std::string row_words(const AnswerTable& table, Index row);
 /// How to read the tables, with colours up to `scale`.
 std::string how_to_read_words(const AnswerTable& table, double scale, bool has_output);
 
-/// The title of a table, with the end of its colour scale if that is not 1: "before, to ±3.20".
-std::string title_with_scale(std::string_view title, double scale);
-
 /// The range of the colours, and why it is not 1 if so.
 std::string scale_words(double scale);
 
 /// A number as its cell shows it: "0.35", "-31.9", "315", "2e+04".
 std::string answer_number(double value);
+
+/// The title of a table, with the end of its colour scale if that is not 1: "before, to ±3.20".
+inline std::string title_with_scale(std::string_view title, double scale) {
+  return scale == 1 ? std::string(title) : fmt::format("{}, to ±{}", title, answer_number(scale));
+}
 
 /// What a number of a table means.
 std::string answer_words(const AnswerTable& table, std::string_view title, const Matrix<double>& values,
@@ -59,7 +61,10 @@ std::string answer_meaning(const Session& session);
 std::string reading_words(const Session& session, Index token);
 
 /// The norms of a token's error, before its write and after.
-std::string error_norm_words(const Recall& recall);
+inline std::string error_norm_words(const Recall& recall) {
+  return fmt::format("‖e‖ before the write {:.3g}, after {:.3g}", error_norm(recall.before),
+                     error_norm(recall.after));
+}
 
 /// What became of a token's write into an entry: written, decayed, corrected by which tokens, remaining.
 /// Empty if that is not known, as for a read. `labels` are those of all tokens.
