@@ -19,35 +19,19 @@ std::string without_chunk(const std::string& curve) {
   return curve.substr(0, chunk) + curve.substr(std::min(curve.find(',', chunk + 1), curve.size()));
 }
 
-class RacePlot {
- public:
-  RacePlot(Application& application, const MeasuredNow& now)
-      : application_(application), now_(now), state_(application.session.state().measure) {
-    set_lengths();
-    set_times();
-    add_unmeasured();
-    for (std::size_t i = now_.figures ? now_.reports.size() : 0; i-- > 0;) {
-      if (i != now_.leading) add_report(i);
-    }
-    if (now_.has_leading()) {
-      add_changes();
-      add_report(now_.leading);  // on top
-      add_rings();
-      add_fastest();
-    }
-    if (!application.tells_story()) add_legend();
-  }
+struct RacePlot {
+  Application& application;
+  const MeasuredNow& now;
+  const MeasureState& state = application.session.state().measure;
+  Plot plot = {.name = "times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
 
-  Plot take() && { return std::move(plot_); }
-
- private:
   double value(const RacePoint& point, double seconds) const {
-    return state_.per_token ? seconds / static_cast<double>(point.entry.tokens) : seconds;
+    return state.per_token ? seconds / static_cast<double>(point.entry.tokens) : seconds;
   }
 
   void set_lengths() {
-    const std::set<Index> lengths = seen_lengths(application_, now_);
-    PlotAxis& x = plot_.x;
+    const std::set<Index> lengths = seen_lengths(application, now);
+    PlotAxis& x = plot.x;
     x = {.title = {"n, tokens"},
          .scale = PlotAxis::Scale::octaves,
          .low = static_cast<double>(*lengths.begin()),
@@ -63,24 +47,24 @@ class RacePlot {
   void set_times() {
     double least = 0;
     double most = 0;
-    for (const auto& lines : now_.figures ? now_.figures->lines : std::vector<std::vector<RaceLine>>()) {
+    for (const auto& lines : now.figures ? now.figures->lines : std::vector<std::vector<RaceLine>>()) {
       for (const RacePoint& point : points_of(lines)) {
-        const Quartiles& seconds = seconds_of(point, now_.whole);
+        const Quartiles& seconds = seconds_of(point, now.whole);
         const double low = value(point, seconds.low);
         least = least == 0 ? low : std::min(least, low);
         most = std::max(most, value(point, seconds.high));
       }
     }
     if (most == 0) {
-      least = state_.per_token ? 1e-7 : 1e-4;
-      most = state_.per_token ? 1e-4 : 1;
+      least = state.per_token ? 1e-7 : 1e-4;
+      most = state.per_token ? 1e-4 : 1;
     }
     const double room = std::pow(most / least, 0.09);
-    plot_.y = {.title = {state_.per_token ? "time of a token" : "time of a run"},
-               .scale = PlotAxis::Scale::log10,
-               .low = least / std::max(room, 1.25),
-               .high = most * std::max(room, 1.5),
-               .words = duration};
+    plot.y = {.title = {state.per_token ? "time of a token" : "time of a run"},
+              .scale = PlotAxis::Scale::log10,
+              .low = least / std::max(room, 1.25),
+              .high = most * std::max(room, 1.5),
+              .words = duration};
   }
 
   void add_legend() {
@@ -92,49 +76,49 @@ class RacePlot {
       return [with](const auto& drawn) { return drawn.name.starts_with(with); };
     };
     const auto is_hollow = [](const PlotSeries& series) { return series.look.hollow; };
-    const bool has_gpu = std::ranges::any_of(plot_.series, is_hollow);
-    if (has_gpu && !std::ranges::all_of(plot_.series, is_hollow))
-      plot_.legend = {{"cpu", filled, PlotKey::Sample::point}, {"gpu", hollow, PlotKey::Sample::point}};
-    if (!plot_.series.empty())
-      plot_.legend.push_back({"middle half of the runs", {.colour = c.text}, PlotKey::Sample::band});
-    if (std::ranges::any_of(plot_.series, begins("others/")))
-      plot_.legend.push_back({"other reports", {.colour = style::mix(c.panel, c.text, 0.72F), .width = 1}});
-    if (std::ranges::any_of(plot_.marks, begins("ring/")))
-      plot_.legend.push_back({"curves cross",
-                              {.colour = c.good, .marker = PlotMarker::ring, .size = 4.5F},
-                              PlotKey::Sample::point});
-    if (!now_.has_leading()) return;
+    const bool has_gpu = std::ranges::any_of(plot.series, is_hollow);
+    if (has_gpu && !std::ranges::all_of(plot.series, is_hollow))
+      plot.legend = {{"cpu", filled, PlotKey::Sample::point}, {"gpu", hollow, PlotKey::Sample::point}};
+    if (!plot.series.empty())
+      plot.legend.push_back({"middle half of the runs", {.colour = c.text}, PlotKey::Sample::band});
+    if (std::ranges::any_of(plot.series, begins("others/")))
+      plot.legend.push_back({"other reports", {.colour = style::mix(c.panel, c.text, 0.72F), .width = 1}});
+    if (std::ranges::any_of(plot.marks, begins("ring/")))
+      plot.legend.push_back({"curves cross",
+                             {.colour = c.good, .marker = PlotMarker::ring, .size = 4.5F},
+                             PlotKey::Sample::point});
+    if (!now.has_leading()) return;
     std::set<Precision> used;
-    for (const RaceLine& line : now_.lines()) {
+    for (const RaceLine& line : now.lines()) {
       if (!line.points.empty()) used.insert(line.of.precision);
     }
     for (const Precision precision : used) {
       const PlotLook look = {.colour = c.text, .marker = precision_marker(precision), .size = 3.5F};
-      if (used.size() > 1) plot_.legend.push_back({name(precision), look, PlotKey::Sample::point});
+      if (used.size() > 1) plot.legend.push_back({name(precision), look, PlotKey::Sample::point});
     }
     const auto has_missing = [&](const RaceLine& line) {
       return std::ranges::any_of(line.missing,
                                  [&](const RacePoint& point) { return is_seen_missing(line, point); });
     };
-    if (std::ranges::any_of(now_.lines(), has_missing))
-      plot_.legend.push_back(
+    if (std::ranges::any_of(now.lines(), has_missing))
+      plot.legend.push_back(
           {"not measured", {.colour = c.text, .marker = PlotMarker::cross}, PlotKey::Sample::point});
   }
 
   /// The lengths that a running race here has not reached yet; a report made elsewhere is complete.
   void add_unmeasured() {
-    Races& races = application_.races;
+    Races& races = application.races;
     const std::shared_ptr<const RaceReport> own = races.own();
-    if (!own || !now_.may_grow(races) || races.left(application_.session) == 0) return;
+    if (!own || !now.may_grow(races) || races.left(application.session) == 0) return;
     Index reached = 0;
     for (const RacePoint& point : own->points) {
-      if (now_.selection.takes(point.entry)) reached = std::max(reached, point.entry.tokens);
+      if (now.selection.takes(point.entry)) reached = std::max(reached, point.entry.tokens);
     }
-    const double from = std::max(static_cast<double>(reached), plot_.x.low);
-    if (from >= plot_.x.high) return;
+    const double from = std::max(static_cast<double>(reached), plot.x.low);
+    if (from >= plot.x.high) return;
     const style::Palette& c = style::colours();
     const char* const how = races.runs() ? "fills from the left" : "“go on” measures it";
-    plot_.marks.push_back(
+    plot.marks.push_back(
         {.kind = PlotMark::Kind::area,
          .name = "not measured yet",
          .x = from,
@@ -142,17 +126,17 @@ class RacePlot {
          .hatch = 1,
          .label = {.words = {"not measured yet"}, .notes = {how}, .colour = c.dim, .is_needed = false},
          .wish = {0.5F, 0.88F}});
-    plot_.marks.push_back(upright_mark("", from, {.colour = c.edge, .width = style::line}));
+    plot.marks.push_back(upright_mark("", from, {.colour = c.edge, .width = style::line}));
   }
 
   void add_report(std::size_t report) {
-    const bool leads = report == now_.leading;
+    const bool leads = report == now.leading;
     Index longest = 0;
-    for (const RaceLine& line : now_.figures->lines[report]) {
+    for (const RaceLine& line : now.figures->lines[report]) {
       if (!line.points.empty()) longest = std::max(longest, line.points.back().entry.tokens);
     }
-    for (const RaceLine& line : now_.figures->lines[report]) {
-      if (!line.points.empty()) add_curve(line, now_.reports[report], leads, longest);
+    for (const RaceLine& line : now.figures->lines[report]) {
+      if (!line.points.empty()) add_curve(line, now.reports[report], leads, longest);
     }
   }
 
@@ -161,7 +145,7 @@ class RacePlot {
                      .look = curve_look(line.of, leads),
                      .band = leads ? 0.18F : 0.08F};
     for (const RacePoint& point : line.points) {
-      const Quartiles& seconds = seconds_of(point, now_.whole);
+      const Quartiles& seconds = seconds_of(point, now.whole);
       curve.x.push_back(static_cast<double>(point.entry.tokens));
       curve.y.push_back(value(point, seconds.median));
       curve.low.push_back(value(point, seconds.low));
@@ -177,7 +161,7 @@ class RacePlot {
     const std::string both = length + (length.empty() || kernel.empty() ? "" : ", ") + kernel;
     if (!both.empty()) curve.label.notes = {both};
     if (!length.empty()) curve.label.notes.push_back(length);
-    plot_.series.push_back(std::move(curve));
+    plot.series.push_back(std::move(curve));
     if (leads) add_missing(line, report);
   }
 
@@ -188,7 +172,7 @@ class RacePlot {
       return tick.at == static_cast<double>(point.entry.tokens);
     };
     return !line.points.empty() && std::ranges::none_of(line.points, has_length) &&
-           std::ranges::any_of(plot_.x.named, is_seen);
+           std::ranges::any_of(plot.x.named, is_seen);
   }
 
   /// Crosses at the foot of the chart where a curve could not be measured further.
@@ -196,16 +180,16 @@ class RacePlot {
     for (const RacePoint& point : line.missing) {
       if (!is_seen_missing(line, point)) continue;
       const auto x = static_cast<double>(point.entry.tokens);
-      const auto below = std::ranges::count_if(plot_.marks, [&](const PlotMark& other) {
+      const auto below = std::ranges::count_if(plot.marks, [&](const PlotMark& other) {
         return other.look.marker == PlotMarker::cross && other.x == x;
       });
-      PlotMark cross = point_mark(fmt::format("missing/{} {}", line.name, point.entry.tokens), x, plot_.y.low,
+      PlotMark cross = point_mark(fmt::format("missing/{} {}", line.name, point.entry.tokens), x, plot.y.low,
                                   curve_look(line.of, true));
       cross.look.marker = PlotMarker::cross;
       cross.look.size = 3;
       cross.shift = {-6, -8 - cross_step * static_cast<float>(below)};
       cross.tip = point_words(point, report);
-      plot_.marks.push_back(std::move(cross));
+      plot.marks.push_back(std::move(cross));
     }
   }
 
@@ -213,13 +197,13 @@ class RacePlot {
                   ImU32 colour) {
     PlotMark mark = upright_mark(name + "/" + words, at, {.colour = colour, .width = 1.5F, .dash = 5});
     mark.label = {.words = {length}, .notes = {words}, .is_strong = true};
-    plot_.marks.push_back(std::move(mark));
+    plot.marks.push_back(std::move(mark));
   }
 
   /// The lengths at which the fastest curve changes: where curves cross, and where a curve begins or ends.
   void add_changes() {
-    const std::vector<RaceLine>& lines = now_.lines();
-    const std::vector<FastestSpan>& spans = now_.figures->fastest;
+    const std::vector<RaceLine>& lines = now.lines();
+    const std::vector<FastestSpan>& spans = now.figures->fastest;
     for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
       const double at = spans[i].to;
       const RaceLine& after = lines[spans[i + 1].line];
@@ -243,7 +227,7 @@ class RacePlot {
   /// The crossings with names: first those of the headline, then those where the fastest curve changes.
   std::vector<const NamedCrossing*> named() const {
     std::vector<const NamedCrossing*> all;
-    for (const NamedCrossing& each : now_.figures->crossings) all.push_back(&each);
+    for (const NamedCrossing& each : now.figures->crossings) all.push_back(&each);
     std::ranges::stable_sort(
         all, {}, [](const NamedCrossing* each) { return std::pair(!each->is_told, !each->crossing.leads); });
     if (all.size() > most_crossings) all.resize(most_crossings);
@@ -255,29 +239,24 @@ class RacePlot {
     for (const NamedCrossing* const crossing : named()) {
       const auto& [tokens, seconds] = std::pair(crossing->crossing.tokens, crossing->crossing.seconds);
       PlotMark ring =
-          point_mark("ring/" + crossing->words, tokens, state_.per_token ? seconds / tokens : seconds,
+          point_mark("ring/" + crossing->words, tokens, state.per_token ? seconds / tokens : seconds,
                      {.colour = style::colours().good,
                       .width = crossing->crossing.parts ? 2.25F : 1.5F,
                       .marker = PlotMarker::ring,
                       .size = ring_size});
       ring.tip = fmt::format("{}\n{}", crossing->sentence, crossing->where);
-      plot_.marks.push_back(std::move(ring));
+      plot.marks.push_back(std::move(ring));
     }
   }
 
   void add_fastest() {
-    for (const FastestSpan& span : now_.figures->fastest) {
-      const RaceLine& line = now_.lines()[span.line];
-      plot_.strip.push_back({span.from, span.to, curve_look(line.of, true).colour,
-                             fmt::format("{} is fastest from n ≈ {} to {} tokens", line.name,
-                                         about(span.from), about(span.to))});
+    for (const FastestSpan& span : now.figures->fastest) {
+      const RaceLine& line = now.lines()[span.line];
+      plot.strip.push_back({span.from, span.to, curve_look(line.of, true).colour,
+                            fmt::format("{} is fastest from n ≈ {} to {} tokens", line.name, about(span.from),
+                                        about(span.to))});
     }
   }
-
-  Application& application_;
-  const MeasuredNow& now_;
-  const MeasureState& state_;
-  Plot plot_ = {.name = "times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
 };
 
 constexpr std::size_t most_told = 2;  // shares named in the sentence
@@ -427,7 +406,23 @@ Node roof(Application& application) {
 
 }  // namespace
 
-Plot race_plot(Application& application, const MeasuredNow& now) { return RacePlot(application, now).take(); }
+Plot race_plot(Application& application, const MeasuredNow& now) {
+  RacePlot times{application, now};
+  times.set_lengths();
+  times.set_times();
+  times.add_unmeasured();
+  for (std::size_t i = now.figures ? now.reports.size() : 0; i-- > 0;) {
+    if (i != now.leading) times.add_report(i);
+  }
+  if (now.has_leading()) {
+    times.add_changes();
+    times.add_report(now.leading);  // on top
+    times.add_rings();
+    times.add_fastest();
+  }
+  if (!application.tells_story()) times.add_legend();
+  return std::move(times.plot);
+}
 
 void draw_measure_roof(Application& application) {
   scene::show_panel("##measure roof", false, [&] { return roof(application); });

@@ -84,7 +84,6 @@ Nodes preview(const FileArray& array) {
 }
 
 Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays, const std::string& input) {
-  constexpr std::string_view sigmoid_of = "sigmoid(";
   const std::string source = source_of(named, *arrays, input);
   const std::string name = source_array(named, input);
   const FileArray* const array = source.empty() ? nullptr : array_called(*arrays, name);
@@ -101,7 +100,7 @@ Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays
   if (array) {
     std::ranges::move(preview(*array), std::back_inserter(cells));
     if (input == "beta" || input == "alpha") {
-      const bool is_made = source.starts_with(sigmoid_of);
+      const bool is_made = source.starts_with("sigmoid(");
       cells.push_back(Node{scene::Button{"sigmoid", scene::Button::Look::tab, is_made}}
                           .told("The array holds logits: apply 1 / (1 + e⁻ˣ)")
                           .on([&named, arrays, input, name, is_made] {

@@ -120,19 +120,9 @@ void add_sliders(std::vector<Command>& all) {
   }
 }
 
-void add_faults(std::vector<Command>& all) {
-  for (const Fault& fault : faults()) {
-    all.push_back({.id = "fault." + fault.id,
-                   .group = "Verify",
-                   .words = "inject a fault: " + fault.label,
-                   .perform = [id = fault.id](Application& a) { inject(a, id); },
-                   .explained = fault.sentence});
-  }
-}
-
 /// Search results from the open data, in addition to the fixed commands: tokens of the text (the twenty
-/// nearest to the cursor, within `most_looked_at`), steps of the current form, panels, and visible sliders.
-/// Empty while nothing is typed.
+/// nearest to the cursor, within `most_looked_at`), steps of the current form, panels, visible sliders,
+/// and faults. Empty while nothing is typed.
 std::vector<Command> commands_here(const Application& application, std::string_view typed) {
   std::vector<Command> all;
   if (typed_words(typed).empty()) return all;
@@ -140,7 +130,14 @@ std::vector<Command> commands_here(const Application& application, std::string_v
   add_words(all, application, typed);
   add_steps(all, application);
   add_panels(all, application);
-  if (application.session.computed()) add_faults(all);
+  if (!application.session.computed()) return all;
+  for (const Fault& fault : faults()) {
+    all.push_back({.id = "fault." + fault.id,
+                   .group = "Verify",
+                   .words = "inject a fault: " + fault.label,
+                   .perform = [id = fault.id](Application& a) { inject(a, id); },
+                   .explained = fault.sentence});
+  }
   return all;
 }
 
@@ -160,8 +157,7 @@ std::string explained(const Command* command, const Application& application) {
   return "↑ and ↓ choose, Enter runs, Esc closes.";
 }
 
-/// The input field, the matching commands, and details of the chosen one. `wanted` is set to the command to
-/// run.
+/// `wanted` is set to the command to run.
 Node content(Application& application, PaletteState& palette, const Command*& wanted) {
   FoundList& list = palette.list;
   if (palette.looked_for != list.filter.typed) {

@@ -80,19 +80,19 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
       if (effect.head == 0) cells.push_back(scene::tag(std::to_string(effect.layer)));
       const std::optional<double> change = effect.*number;
       const bool is_shown = text.typed.layer == effect.layer && text.typed.head == effect.head;
-      Node cell = {scene::Button{.words = change ? fixed_number(*change, 1) : "–",
-                                 .look = scene::Button::Look::segment,
-                                 .chosen = is_shown,
-                                 .ink = change && *change < -1 ? style::colours().alarm : scene::dim_ink}};
-      cells.push_back(std::move(cell)
-                          .named(fmt::format("{}.{}", effect.layer, effect.head))
-                          .told("Shows this head")
-                          .on([&application, effect] {
-                            change_text(application.session, [&](TypedText& typed) {
-                              typed.layer = effect.layer;
-                              typed.head = effect.head;
-                            });
-                          }));
+      cells.push_back(
+          Node{scene::Button{.words = change ? fixed_number(*change, 1) : "–",
+                             .look = scene::Button::Look::segment,
+                             .chosen = is_shown,
+                             .ink = change && *change < -1 ? style::colours().alarm : scene::dim_ink}}
+              .named(fmt::format("{}.{}", effect.layer, effect.head))
+              .told("Shows this head")
+              .on([&application, effect] {
+                change_text(application.session, [&](TypedText& typed) {
+                  typed.layer = effect.layer;
+                  typed.head = effect.head;
+                });
+              }));
     }
     return scene::column({scene::tag(title), scene::grid(heads + 1, std::move(cells), Gap::small)},
                          Gap::tight);
@@ -136,7 +136,6 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
   return plot;
 }
 
-/// The answers to random texts, computed on request.
 Node tried_texts(Application& application, const ReadText& text) {
   Session& session = application.session;
   const bool tries = session.state().text.tries;
@@ -310,15 +309,15 @@ Node changes(Application& application) {
 
 void add_changes(Nodes& all, Application& application, const TypedText& typed) {
   for (const Intervention& each : typed.interventions) {
-    Node pill = {scene::Button{
-        .words = in_words(each), .ink = style::colours().accent, .fit = Fit::shorten, .tail = " ×"}};
-    all.push_back(std::move(pill)
-                      .named("change " + to_string(each))
-                      .told("A change of the model. A click removes it.")
-                      .on([&application, each] {
-                        change_text(application.session, [&](TypedText& next) { put(next, each, false); });
-                      })
-                      .cut_between(60, 240));
+    all.push_back(
+        Node{scene::Button{
+                 .words = in_words(each), .ink = style::colours().accent, .fit = Fit::shorten, .tail = " ×"}}
+            .named("change " + to_string(each))
+            .told("A change of the model. A click removes it.")
+            .on([&application, each] {
+              change_text(application.session, [&](TypedText& next) { put(next, each, false); });
+            })
+            .cut_between(60, 240));
   }
 }
 
@@ -386,13 +385,13 @@ Node answer(Application& application, const ReadText& text) {
   // A message about something else says nothing about the text.
   const std::string problem =
       is_text_id(application.session.refused()) ? application.session.message() : std::string();
-  Node said = {scene::Menu{.words = problem.empty() ? answer_in_words(text) : "no answer",
-                           .content = [&application] { return answers(application); },
-                           .width = answers_width}};
-  return std::move(said).named("answer").told(
-      problem.empty() ? answer_meaning(application.session) +
-                            "\nA click shows all probabilities and the effect of each head."
-                      : problem);
+  return Node{scene::Menu{.words = problem.empty() ? answer_in_words(text) : "no answer",
+                          .content = [&application] { return answers(application); },
+                          .width = answers_width}}
+      .named("answer")
+      .told(problem.empty() ? answer_meaning(application.session) +
+                                  "\nA click shows all probabilities and the effect of each head."
+                            : problem);
 }
 
 }  // namespace
