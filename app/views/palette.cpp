@@ -35,8 +35,9 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
   const std::string_view wanted = without_go_to(typed);
   const std::vector<std::string> words = typed_words(wanted);
   if (words.empty()) return;
-  const Index numbered = parse_all<Index>(wanted).value_or(0) - 1;  // numbers count from 1
-  if (numbered >= 0 && numbered < tokens) all.push_back(word_at(data, numbered));
+  const Index number = parse_all<Index>(wanted).value_or(0);  // counted from 1
+  const Index numbered = number >= 1 && number <= tokens ? number - 1 : -1;
+  if (numbered >= 0) all.push_back(word_at(data, numbered));
   const std::size_t most = all.size() + most_places;
   const Index here = application.session.token();
   for (Index distance = 0; distance <= most_looked_at && all.size() < most; ++distance) {

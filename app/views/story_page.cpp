@@ -264,13 +264,13 @@ Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
 Node word_links(const FirstLook& look, const std::function<void(const WordToSee&)>& press) {
   Nodes all;
   for (const WordToSee& word : look.words) {
-    Node link = {scene::Button{.words = fmt::format("{} “{}”", word.token + 1, word.label),
-                               .look = scene::Button::Look::link,
-                               .ink = style::colours().accent}};
-    all.push_back(scene::row(
-        {std::move(link).named(fmt::format("token {}", word.token)).on([press, word] { press(word); }),
-         scene::tag(word.what)},
-        Gap::small));
+    all.push_back(scene::row({Node{scene::Button{.words = fmt::format("{} “{}”", word.token + 1, word.label),
+                                                 .look = scene::Button::Look::link,
+                                                 .ink = style::colours().accent}}
+                                  .named(fmt::format("token {}", word.token))
+                                  .on([press, word] { press(word); }),
+                              scene::tag(word.what)},
+                             Gap::small));
   }
   return scene::row(std::move(all), Gap::wide).named("words");
 }
@@ -294,8 +294,7 @@ void go_to_word(Application& application, const WordToSee& word) {
 Node story_line(Application& application) {
   const std::string& id = application.session.data().id;
   const FirstLook* look = first_look(id);
-  const std::vector<std::string>& closed = application.closed_stories;
-  if (!look || is_among(id, closed)) return scene::column({});
+  if (!look || is_among(id, application.closed_stories)) return scene::column({});
   Node below =
       look->words.empty()
           ? scene::caption("What to look at: press D").named("words")

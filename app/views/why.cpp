@@ -34,10 +34,11 @@ struct Terms {
   std::optional<Index> first_token = {};  // where the sum runs over tokens
 };
 
-class Finder {
- public:
-  Finder(const Trace& trace, const Block& block, const Record& record)
-      : trace_(trace), block_(block), record_(record) {}
+/// Finds the terms of a sum in the formula of a cell.
+struct Finder {
+  const Trace& trace;
+  const Block& block;
+  const Record& record;
 
   Terms find(const Expression& e, Index row, Index column) const {
     const auto arguments = e.arguments();
@@ -52,20 +53,19 @@ class Finder {
     return e.name() == "log_decays" ? gate_terms(e, row, column) : Terms();
   }
 
- private:
   static Terms times(Terms terms, double factor) {
     for (double& value : terms.values) value *= factor;
     return terms;
   }
 
   double value(const Expression& e, Index row, Index column) const {
-    return evaluate(e, record_)(row, column);
+    return evaluate(e, record)(row, column);
   }
 
   Terms find_hadamard(const Expression& e, Index row, Index column) const {
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       const auto at = [&](std::size_t argument, const auto& use) {
-        const Shape size = shape(e.arguments()[argument], record_);
+        const Shape size = shape(e.arguments()[argument], record);
         return use(e.arguments()[argument], repeated(row, size.rows), repeated(column, size.columns));
       };
       Terms terms = at(i, [&](const Expression& x, Index r, Index c) { return find(x, r, c); });
@@ -77,7 +77,7 @@ class Finder {
   }
 
   Terms row_terms(const Expression& x, Index row) const {
-    const Matrix<double> values = evaluate(x, record_);
+    const Matrix<double> values = evaluate(x, record);
     const auto summed = values.row(row);
     return {{summed.begin(), summed.end()}, first_kept(values.cols())};
   }
@@ -85,7 +85,7 @@ class Finder {
   /// The logarithms of the gates after a key up to a query; 0 for the others.
   Terms gate_terms(const Expression& e, Index row, Index column) const {
     const Expression& gates = e.arguments()[0];
-    const Matrix<double> logarithms = evaluate(gates, record_);
+    const Matrix<double> logarithms = evaluate(gates, record);
     const double query = value(e.arguments()[1], row, 0);
     const double key = value(e.arguments()[2], column, 0);
     Terms terms;
@@ -100,16 +100,16 @@ class Finder {
   /// The token of the first term if there are as many terms as keys in the cache.
   std::optional<Index> first_kept(Index terms) const {
     constexpr const char* kept = "K_cache";
-    if (!record_.contains(kept) || record_.at(kept).rows() != terms) return std::nullopt;
-    const Index first = block_.first_token + block_.count - terms;
+    if (!record.contains(kept) || record.at(kept).rows() != terms) return std::nullopt;
+    const Index first = block.first_token + block.count - terms;
     return first >= 0 ? std::optional(first) : std::nullopt;
   }
 
   Terms find_product(const Expression& e, Index row, Index column) const {
     const Expression& x = e.arguments()[0];
     const Expression& y = e.arguments()[1];
-    const Shape left = shape(x, record_);
-    switch (product_kind(e, left, shape(y, record_))) {
+    const Shape left = shape(x, record);
+    switch (product_kind(e, left, shape(y, record))) {
       case ProductKind::number_left:
         return times(find(y, row, column), value(x, 0, 0));
       case ProductKind::number_right:
@@ -122,7 +122,7 @@ class Finder {
         break;
     }
     if (left.columns < 2) return {};
-    return {product_terms(evaluate(x, record_), evaluate(y, record_), row, column, left.columns),
+    return {product_terms(evaluate(x, record), evaluate(y, record), row, column, left.columns),
             first_token(x, y)};
   }
 
@@ -131,17 +131,13 @@ class Finder {
     const bool is_turned = x.kind() == Kind::transpose;
     const Expression& left = is_turned ? x.arguments()[0] : x;
     if (left.kind() == Kind::tensor) {
-      const Axes axes = axes_of(trace_, block_, record_.at(left.name()), left.name());
+      const Axes axes = axes_of(trace, block, record.at(left.name()), left.name());
       const auto& first = (is_turned ? axes.rows : axes.columns).first_token;
       if (first) return first;
     }
     if (y.kind() != Kind::tensor) return std::nullopt;
-    return axes_of(trace_, block_, record_.at(y.name()), y.name()).rows.first_token;
+    return axes_of(trace, block, record.at(y.name()), y.name()).rows.first_token;
   }
-
-  const Trace& trace_;
-  const Block& block_;
-  const Record& record_;
 };
 
 constexpr float bar_tone = 0.66F;    // of the colours of numbers
@@ -530,7 +526,7 @@ std::vector<CellPart> inner_terms(const Trace& trace, const Block& block, const 
                                   const CellFocus& cell) {
   const Operation* maker = maker_of(trace.phase(block), cell.tensor);
   if (!maker) return {};
-  const Terms terms = Finder(trace, block, record).find(maker->equation.expression, cell.row, cell.column);
+  const Terms terms = Finder{trace, block, record}.find(maker->equation.expression, cell.row, cell.column);
   const double shown = record.at(cell.tensor)(cell.row, cell.column);
   const double sum = std::accumulate(terms.values.begin(), terms.values.end(), 0.0);
   // A masked cell is no sum of these terms.
