@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/base/text.h"
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -19,155 +19,6 @@ Index rows_at_a_time(Form form, Index tokens, Index chunk_size, Index columns) {
   return std::clamp<Index>(numbers / std::max<Index>(columns, 1), 1, 256);
 }
 
-/// Calls visit(first, count, program) for the rows of one block of tokens after the other.
-template <class Scalar, class Visit>
-void for_each_block(const RowRule& rule, const Sequence& sequence, Index block_size,
-                    const std::stop_token& stop, Visit visit) {
-  for (Index first = 0; first < sequence.tokens; first += block_size) {
-    stop_if_asked(stop);
-    const Index count = std::min(block_size, sequence.tokens - first);
-    Program<Scalar> program = rule.encode<Scalar>(sequence, first, count);
-    visit(first, count, program);
-  }
-}
-
-/// Every token reads the memory after the last one.
-template <class Scalar>
-void read_finished(const RowRule& rule, const Sequence& sequence, Carried<Scalar>& S, Index block_size,
-                   const std::stop_token& stop, const Engines<Scalar>& engines, Matrix<Scalar>& read) {
-  for_each_block<Scalar>(rule, sequence, block_size, stop,
-                         [&](Index first, Index count, const auto& program) {
-                           read.middleRows(first, count) = engines.rows.block({.phase = 1}, program, S);
-                         });
-}
-
-/// Runs blocks of `block_size` tokens through `engine`, then the reads at the end if the program wants them.
-template <class Scalar, class BlockEngine>
-Matrix<Scalar> run_blocks(const RowRule& rule, const Sequence& sequence, Carried<Scalar>& S, Index block_size,
-                          const std::stop_token& stop, const Engines<Scalar>& engines, BlockEngine engine) {
-  Matrix<Scalar> read(sequence.tokens, S.front().cols());
-  bool reads_at_end = false;
-  for_each_block<Scalar>(rule, sequence, block_size, stop,
-                         [&](Index first, Index count, const auto& program) {
-                           const Matrix<Scalar> o = engine(program, S);
-                           reads_at_end = o.rows() < count;
-                           if (!reads_at_end) read.middleRows(first, count) = o;
-                         });
-  if (reads_at_end) read_finished(rule, sequence, S, block_size, stop, engines, read);
-  return read;
-}
-
-/// First the states of all chunks, then all outputs: no chunk of the second pass waits for another.
-template <class Scalar>
-Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Carried<Scalar>& S,
-                              Index chunk_size, const std::stop_token& stop, const Engines<Scalar>& engines) {
-  struct Pass {
-    Carried<Scalar> S_in;
-    Matrix<Scalar> U;
-  };
-  std::vector<Pass> first_pass;
-  bool reads_at_end = false;
-  for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index, Index, const auto& program) {
-    Carried<Scalar> S_in = S;
-    Matrix<Scalar> U =
-        engines.rows.block({.form = Form::two_pass, .chunk_size = chunk_size, .phase = 0}, program, S);
-    reads_at_end = !program.structure.reads_on_the_way();
-    if (!reads_at_end) first_pass.push_back({std::move(S_in), std::move(U)});
-  });
-  Matrix<Scalar> read(sequence.tokens, S.front().cols());
-  if (reads_at_end) {
-    read_finished(rule, sequence, S, chunk_size, stop, engines, read);
-    return read;
-  }
-  for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index first, Index count, auto& program) {
-    Pass& made = entry(first_pass, first / chunk_size);
-    program.v = std::move(made.U);
-    read.middleRows(first, count) = engines.rows.block(
-        {.form = Form::two_pass, .chunk_size = chunk_size, .phase = 1}, program, made.S_in);
-  });
-  return read;
-}
-
-/// The variant's outputs and states from what a head has read.
-template <class Scalar>
-Output finished(const RowRule& rule, const Sequence& sequence, const Matrix<Scalar>& read,
-                const Carried<Scalar>& S) {
-  return {rule.finish<Scalar>(read, sequence).template cast<double>(),
-          rule.named_states(S.front().template cast<double>(), sequence)};
-}
-
-/// One head, block by block.
-template <class Scalar>
-Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
-                       const std::stop_token& stop, const Engines<Scalar>& engines) {
-  Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
-  Matrix<Scalar> read;
-  if (form == Form::two_pass) {
-    read = run_two_passes<Scalar>(rule, sequence, S, chunk_size, stop, engines);
-  } else {
-    const Index tokens = rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows());
-    const EngineRequest request = {.form = form, .chunk_size = chunk_size, .phase = 0, .stop = stop};
-    read = run_blocks<Scalar>(
-        rule, sequence, S, std::max<Index>(tokens, 1), stop, engines,
-        [&](const auto& program, auto& state) { return engines.rows.block(request, program, state); });
-  }
-  stop_if_asked(stop);
-  return finished(rule, sequence, read, S);
-}
-
-/// Bytes of one token in programs like this one, and in their reads.
-template <class Scalar>
-double bytes_per_token(const Program<Scalar>& program) {
-  Index numbers = program.q.cols() + program.read_sight.cols() + program.v.cols();
-  for (const auto rows : Program<Scalar>::of_rows)
-    numbers += program.structure.rows_per_read * (program.*rows).cols();
-  return static_cast<double>(numbers) * sizeof(Scalar);
-}
-
-/// Tokens of every head that are encoded at a time: whole chunks, as many as fit into `bytes`.
-template <class Scalar>
-Index tokens_at_once(Form form, Index tokens, Index chunk_size, const Program<Scalar>& empty,
-                     std::size_t heads, double bytes) {
-  if (form == Form::parallel) return tokens;
-  const double fitting = bytes / (bytes_per_token(empty) * static_cast<double>(heads));
-  if (fitting >= static_cast<double>(tokens)) return std::max(tokens, Index{1});
-  const auto whole = std::max(static_cast<Index>(fitting), Index{1});
-  return has_chunks(form) ? std::max(whole / chunk_size, Index{1}) * chunk_size : whole;
-}
-
-/// All heads at once, some tokens at a time.
-template <class Scalar>
-std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence> heads, Form form,
-                                  Index chunk_size, const std::stop_token& stop,
-                                  const Engines<Scalar>& engines) {
-  const Index tokens = heads.front().tokens;
-  const Program<Scalar> empty = rule.encode<Scalar>(heads.front(), 0, 0);
-  const bool reads_at_end = !empty.structure.reads_on_the_way();
-  const auto of_each_head = [&](auto make) { return made_in_parallel(heads.size(), stop, make); };
-  std::vector<Carried<Scalar>> S =
-      of_each_head([&](std::size_t h) { return Carried<Scalar>{rule.initial_state<Scalar>(heads[h])}; });
-  std::vector<Matrix<Scalar>> read =
-      of_each_head([&](std::size_t) { return Matrix<Scalar>(tokens, empty.v.cols()); });
-  const EngineRequest request = {.form = form, .chunk_size = chunk_size, .stop = stop};
-  const Index at_once =
-      tokens_at_once(form, tokens, chunk_size, empty, heads.size(), engines.rows.most_bytes());
-  for (Index first = 0; first < tokens; first += at_once) {
-    const Index count = std::min(at_once, tokens - first);
-    const std::vector<Program<Scalar>> programs =
-        of_each_head([&](std::size_t h) { return rule.encode<Scalar>(heads[h], first, count); });
-    std::vector<Matrix<Scalar>> o = engines.rows.run(request, programs, S);
-    for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) {
-      if (count == tokens)
-        read[h] = std::move(o[h]);
-      else
-        read[h].middleRows(first, count) = o[h];
-    }
-  }
-  for (std::size_t h = 0; h < heads.size() && reads_at_end; ++h)
-    read_finished(rule, heads[h], S[h], at_once, stop, engines, read[h]);
-  return of_each_head([&](std::size_t h) { return finished(rule, heads[h], read[h], S[h]); });
-}
-
 /// The rows with nothing to write and nothing to erase.
 template <class Scalar>
 Program<Scalar> without_writes(Program<Scalar> program) {
@@ -179,22 +30,148 @@ Program<Scalar> without_writes(Program<Scalar> program) {
   return program;
 }
 
+/// The way of a rule's sequences through a form.
 template <class Scalar>
-Matrix<double> row_answers(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
-                           const std::stop_token& stop) {
-  Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
-  const Index tokens = rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows());
-  const Matrix<Scalar> read =
-      run_blocks<Scalar>(rule, sequence, S, std::max<Index>(tokens, 1), stop, cpu_engines().in<Scalar>(),
-                         [&](const auto& program, auto& state) {
-                           if (has_chunks(form)) return chunk_answers(without_writes(program), state.front());
-                           if (form == Form::parallel)
-                             return parallel(without_writes(program), state.front(), nullptr, stop);
-                           return recurrent(without_writes(program), state.front());
-                         });
-  stop_if_asked(stop);
-  return rule.finish<Scalar>(read, sequence).template cast<double>();
-}
+struct RowRun {
+  const RowRule& rule;
+  Form form;
+  Index chunk_size;
+  const std::stop_token& stop;
+  const Engine<Program, Scalar>& engine;
+
+  /// Calls visit(first, count, program) for the rows of one block of tokens after the other.
+  template <class Visit>
+  void each_block(const Sequence& sequence, Index block_size, Visit visit) const {
+    for (Index first = 0; first < sequence.tokens; first += block_size) {
+      stop_if_asked(stop);
+      const Index count = std::min(block_size, sequence.tokens - first);
+      visit(first, count, rule.encode<Scalar>(sequence, first, count));
+    }
+  }
+
+  /// Every token reads the memory after the last one.
+  Matrix<Scalar> read_finished(const Sequence& sequence, Carried<Scalar>& S, Index block_size) const {
+    Matrix<Scalar> read(sequence.tokens, S.front().cols());
+    each_block(sequence, block_size, [&](Index first, Index count, const auto& program) {
+      read.middleRows(first, count) = engine.block({.phase = 1}, program, S);
+    });
+    return read;
+  }
+
+  /// What tokens read on the way or, if the program wants it, at the end; `block` takes S over some of them.
+  template <class Block>
+  Matrix<Scalar> run_blocks(const Sequence& sequence, Carried<Scalar>& S, Block block) const {
+    const Index size =
+        std::max<Index>(rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows()), 1);
+    Matrix<Scalar> read(sequence.tokens, S.front().cols());
+    bool reads_at_end = false;
+    each_block(sequence, size, [&](Index first, Index count, const auto& program) {
+      const Matrix<Scalar> o = block(program, S);
+      reads_at_end = o.rows() < count;
+      if (!reads_at_end) read.middleRows(first, count) = o;
+    });
+    return reads_at_end ? read_finished(sequence, S, size) : read;
+  }
+
+  /// First the states of all chunks, then all outputs: no chunk of the second pass waits for another.
+  Matrix<Scalar> run_two_passes(const Sequence& sequence, Carried<Scalar>& S) const {
+    struct Pass {
+      Carried<Scalar> S_in;
+      Matrix<Scalar> U;
+    };
+    std::vector<Pass> first_pass;
+    const bool reads_at_end = !rule.is_causal(sequence);
+    each_block(sequence, chunk_size, [&](Index, Index, const auto& program) {
+      Carried<Scalar> S_in = S;
+      Matrix<Scalar> U = engine.block({.form = form, .chunk_size = chunk_size, .phase = 0}, program, S);
+      if (!reads_at_end) first_pass.push_back({std::move(S_in), std::move(U)});
+    });
+    if (reads_at_end) return read_finished(sequence, S, chunk_size);
+    Matrix<Scalar> read(sequence.tokens, S.front().cols());
+    each_block(sequence, chunk_size, [&](Index first, Index count, Program<Scalar> program) {
+      Pass& made = entry(first_pass, first / chunk_size);
+      program.v = std::move(made.U);
+      read.middleRows(first, count) =
+          engine.block({.form = form, .chunk_size = chunk_size, .phase = 1}, program, made.S_in);
+    });
+    return read;
+  }
+
+  /// The variant's outputs and states from what a head has read.
+  Output finished(const Sequence& sequence, const Matrix<Scalar>& read, const Carried<Scalar>& S) const {
+    return {rule.finish<Scalar>(read, sequence).template cast<double>(),
+            rule.named_states(S.front().template cast<double>(), sequence)};
+  }
+
+  /// One head, block by block.
+  Output one(const Sequence& sequence) const {
+    Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
+    const auto run = [&](const Program<Scalar>& program, Carried<Scalar>& state) {
+      return engine.block({.form = form, .chunk_size = chunk_size, .phase = 0, .stop = stop}, program, state);
+    };
+    const Matrix<Scalar> read =
+        form == Form::two_pass ? run_two_passes(sequence, S) : run_blocks(sequence, S, run);
+    stop_if_asked(stop);
+    return finished(sequence, read, S);
+  }
+
+  /// Tokens of every head that are encoded at a time: whole chunks, as many as fit into the engine's bytes.
+  Index tokens_at_a_time(std::span<const Sequence> heads, const Program<Scalar>& empty) const {
+    const Index tokens = heads.front().tokens;
+    if (form == Form::parallel) return tokens;
+    Index numbers = empty.q.cols() + empty.read_sight.cols() + empty.v.cols();
+    for (const auto rows : Program<Scalar>::of_rows)
+      numbers += empty.structure.rows_per_read * (empty.*rows).cols();
+    const double bytes_per_token = static_cast<double>(numbers) * sizeof(Scalar);
+    const double fitting = engine.most_bytes() / (bytes_per_token * static_cast<double>(heads.size()));
+    if (fitting >= static_cast<double>(tokens)) return std::max(tokens, Index{1});
+    const auto whole = std::max(static_cast<Index>(fitting), Index{1});
+    return has_chunks(form) ? std::max(whole / chunk_size, Index{1}) * chunk_size : whole;
+  }
+
+  /// All heads at once, some tokens at a time.
+  std::vector<Output> together(std::span<const Sequence> heads) const {
+    const Index tokens = heads.front().tokens;
+    const Program<Scalar> empty = rule.encode<Scalar>(heads.front(), 0, 0);
+    const bool reads_at_end = !empty.structure.reads_on_the_way();
+    const auto of_each_head = [&](auto make) { return made_in_parallel(heads.size(), stop, make); };
+    std::vector<Carried<Scalar>> S =
+        of_each_head([&](std::size_t h) { return Carried<Scalar>{rule.initial_state<Scalar>(heads[h])}; });
+    std::vector<Matrix<Scalar>> read =
+        of_each_head([&](std::size_t) { return Matrix<Scalar>(tokens, empty.v.cols()); });
+    const EngineRequest request = {.form = form, .chunk_size = chunk_size, .stop = stop};
+    const Index at_once = tokens_at_a_time(heads, empty);
+    for (Index first = 0; first < tokens; first += at_once) {
+      const Index count = std::min(at_once, tokens - first);
+      const std::vector<Program<Scalar>> programs =
+          of_each_head([&](std::size_t h) { return rule.encode<Scalar>(heads[h], first, count); });
+      std::vector<Matrix<Scalar>> o = engine.run(request, programs, S);
+      for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) {
+        if (count == tokens)
+          read[h] = std::move(o[h]);
+        else
+          read[h].middleRows(first, count) = o[h];
+      }
+    }
+    for (std::size_t h = 0; h < heads.size() && reads_at_end; ++h)
+      read[h] = read_finished(heads[h], S[h], at_once);
+    return of_each_head([&](std::size_t h) { return finished(heads[h], read[h], S[h]); });
+  }
+
+  /// What tokens that write nothing read: [T, V].
+  Matrix<double> answers(const Sequence& sequence) const {
+    Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
+    const Matrix<Scalar> read =
+        run_blocks(sequence, S, [&](const Program<Scalar>& program, Carried<Scalar>& state) {
+          const Program<Scalar> asked = without_writes(program);
+          if (has_chunks(form)) return chunk_answers(asked, state.front());
+          return form == Form::parallel ? parallel(asked, state.front(), nullptr, stop)
+                                        : recurrent(asked, state.front());
+        });
+    stop_if_asked(stop);
+    return rule.finish<Scalar>(read, sequence).template cast<double>();
+  }
+};
 
 /// `program` for one of its value channels alone.
 Program<double> one_channel(Program<double> program, Index column) {
@@ -373,12 +350,11 @@ std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form for
   const Sequence& head = heads.front();
   require_form(form, head.settings, chunk_size);
   require_footprint(footprint(head, form, precision, chunk_size), head, form, chunk_size);
-  return engines.with(precision, [&](const auto& of_scalar) {
-    if (of_scalar.rows.most_bytes() > 0)
-      return run_row_heads(*this, heads, form, chunk_size, stop, of_scalar);
+  return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
+    const RowRun<Scalar> run{*this, form, chunk_size, stop, of_scalar.rows};
+    if (of_scalar.rows.most_bytes() > 0) return run.together(heads);
     std::vector<Output> outputs;
-    for (const Sequence& each : heads)
-      outputs.push_back(run_row_program(*this, each, form, chunk_size, stop, of_scalar));
+    for (const Sequence& each : heads) outputs.push_back(run.one(each));
     return outputs;
   });
 }
@@ -395,8 +371,9 @@ Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision p
   require_chunk_size(chunk_size);
   const Form needed = form == Form::two_pass ? Form::chunkwise : form;  // there is nothing to pass on
   require_footprint(footprint(sequence, needed, precision, chunk_size), sequence, needed, chunk_size);
-  return precision == Precision::f64 ? row_answers<double>(*this, sequence, form, chunk_size, stop)
-                                     : row_answers<float>(*this, sequence, form, chunk_size, stop);
+  return cpu_engines().with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
+    return RowRun<Scalar>{*this, form, chunk_size, stop, of_scalar.rows}.answers(sequence);
+  });
 }
 
 void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {

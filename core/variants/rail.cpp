@@ -1,6 +1,6 @@
 #include "core/base/refuse.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -1,42 +1,17 @@
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 #include <fmt/format.h>
 
 #include "core/formula/functions.h"
 #include "core/rules/row_rule.h"
 
+/// The family, in the order in which its members are best met; each is named as its function in this room.
 // clang-format off
-/// The family, in the order in which its members are best met: one row per variant, named as its function in this room.
 #define PALIMPSEST_VARIANTS(row) \
-  row(softmax) \
-  row(fox) \
-  row(linear) \
-  row(kernel) \
-  row(double_softmax) \
-  row(retnet) \
-  row(lightning) \
-  row(scalar_decay) \
-  row(gla) \
-  row(hgrn2) \
-  row(value_decay) \
-  row(longhorn) \
-  row(deltanet) \
-  row(gated_deltanet) \
-  row(kda) \
-  row(value_decay_delta) \
-  row(two_sided_delta) \
-  row(gated_deltanet2) \
-  row(comba) \
-  row(deltaproduct) \
-  row(rwkv7) \
-  row(titans) \
-  row(mesanet) \
-  row(rls) \
-  row(mamba) \
-  row(ttt_linear) \
-  row(ttt_mlp) \
-  row(lact)
-
+  row(softmax) row(fox) row(linear) row(kernel) row(double_softmax) row(retnet) row(lightning) \
+  row(scalar_decay) row(gla) row(hgrn2) row(value_decay) row(longhorn) row(deltanet) row(gated_deltanet) \
+  row(kda) row(value_decay_delta) row(two_sided_delta) row(gated_deltanet2) row(comba) row(deltaproduct) \
+  row(rwkv7) row(titans) row(mesanet) row(rls) row(mamba) row(ttt_linear) row(ttt_mlp) row(lact)
 // clang-format on
 
 namespace palimpsest {
@@ -59,6 +34,47 @@ Variant with_read_order(Variant variant) {
   return variant;
 }
 
+bool adds_without_strength(const Variant& variant) {
+  const RowRule* const rows = variant.rule->row_program();
+  if (!rows || rows->normalised()) return false;
+  const Structure structure = rows->structure(resolve(variant, {}));
+  return structure.erase == Erase::none && !structure.beta && structure.parts.empty() &&
+         structure.rows_per_read == 1 && !structure.plain_write;
+}
+
+Variant strengthened(Variant variant) {
+  RowDeclaration rows = variant.rule->row_program()->declaration();
+  rows.structure = [without = rows.structure](const Settings& settings) {
+    Structure structure = without(settings);
+    structure.beta = true;
+    return structure;
+  };
+  rows.encoder = [without = rows.encoder]<class Scalar>(const Rows<Scalar>& tokens) {
+    Program<Scalar> program = without(tokens);
+    program.beta = tokens("beta");
+    return program;
+  };
+  variant.id += strength_suffix;
+  variant.recurrence = {};
+  variant.inputs.insert(variant.inputs.begin(), beta_input());
+  variant.rule = std::make_shared<RowRule>(std::move(rows));
+  return variant;
+}
+
+/// The rules and the joints of the rail with a strength.
+std::span<const Variant> strengthened_rules() {
+  static const std::vector<Variant> table = [] {
+    std::vector<Variant> all;
+    for (const Variant& variant : variants()) {
+      if (adds_without_strength(variant)) all.push_back(strengthened(variant));
+    }
+    const std::span<const Variant> joints = strengthened_joints();
+    all.insert(all.end(), joints.begin(), joints.end());
+    return all;
+  }();
+  return table;
+}
+
 }  // namespace
 
 std::span<const Variant> variants() {
@@ -70,11 +86,8 @@ std::span<const Variant> variants() {
 
 const Variant& find_variant(std::string_view id, std::span<const Variant> table) {
   if (table.data() == variants().data() && table.size() == variants().size()) {
-    if (const Variant* const joint = row_called(joints(), id, &Variant::id)) return *joint;
-    if (id.ends_with(strength_suffix)) {
-      id.remove_suffix(strength_suffix.size());
-      if (const Variant* const strengthened = with_strength(id)) return *strengthened;
-    }
+    for (const std::span<const Variant> unlisted : {joints(), strengthened_rules()})
+      if (const Variant* const found = row_called(unlisted, id, &Variant::id)) return *found;
   }
   return find_row(table, id, &Variant::id, fmt::format("there is no variant \"{}\"; known", id));
 }
@@ -88,6 +101,15 @@ std::span<const Function> functions() {
     return all;
   }();
   return table;
+}
+
+const Variant* with_strength(std::string_view variant) {
+  return row_called(strengthened_rules(), std::string(variant) + std::string(strength_suffix), &Variant::id);
+}
+
+std::string without_strength(std::string variant) {
+  if (variant.ends_with(strength_suffix)) variant.resize(variant.size() - strength_suffix.size());
+  return variant;
 }
 
 RowDeclaration in_either_order(RowDeclaration rule) {

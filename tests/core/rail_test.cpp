@@ -1,6 +1,6 @@
 // The rail: between two neighbouring rules one symbol moves from off to on.
 
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 #include "core/rules/row_rule.h"
 #include "tests/core/cases.h"
