@@ -1,9 +1,5 @@
 #include "core/engines/row_engines.h"
 
-#include <numeric>
-
-#include "core/engines/chunk_decays.h"
-
 namespace palimpsest {
 
 namespace {
@@ -13,11 +9,6 @@ template <class Scalar>
 Matrix<Scalar> scale_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor) {
   if (factor.cols() == 1 && X.cols() != 1) return (X.array().colwise() * factor.col(0).array()).matrix();
   return X.cwiseProduct(factor);
-}
-
-template <class Scalar>
-Matrix<Scalar> as_row(const std::vector<double>& sight) {
-  return Eigen::Map<const RowVector<double>>(sight.data(), std::ssize(sight)).template cast<Scalar>();
 }
 
 /// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
@@ -132,10 +123,7 @@ class ChunkDecay {
       if (logs) return (values.array() * exponential(weights)).matrix();
       return (values.array() * weights).matrix();
     };
-    std::vector<std::vector<Index>> readers_after(static_cast<std::size_t>(L) + 1);  // by number of decays
-    for (std::size_t s = 0; s < readers.size(); ++s)
-      entry(readers_after, readers[s].decays).push_back(static_cast<Index>(s));
-
+    const auto readers_after = by_time(readers, L);
     Matrix<Scalar> Z = Matrix<Scalar>::Zero(X.rows(), L);
     // weight row j: the decay from write j to the start of the present sub-chunk
     Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> weight(L, K);
@@ -208,9 +196,9 @@ class ChunkParts {
     const Index L = to_end_.rows();
     Matrix<Scalar> G = Matrix<Scalar>::Zero(static_cast<Index>(readers.size()), L);
     for (std::size_t s = 0; s < readers.size(); ++s) {
-      const auto& [decays, writes, sight] = readers[s];
-      const auto since_write = entry(since_write_, decays).topRows(writes);
-      G.row(static_cast<Index>(s)).head(writes) = as_row<Scalar>(sight) * since_write.transpose();
+      const Index writes = readers[s].writes;
+      const auto since_write = entry(since_write_, readers[s].decays).topRows(writes);
+      G.row(static_cast<Index>(s)).head(writes) = sight_of<Scalar>(readers[s]) * since_write.transpose();
     }
     return G;
   }
@@ -220,7 +208,7 @@ class ChunkParts {
     Matrix<Scalar> weights(static_cast<Index>(readers.size()), to_end_.cols());
     for (std::size_t s = 0; s < readers.size(); ++s) {
       weights.row(static_cast<Index>(s)) =
-          as_row<Scalar>(readers[s].sight) * entry(from_start_, readers[s].decays);
+          sight_of<Scalar>(readers[s]) * entry(from_start_, readers[s].decays);
     }
     return weights;
   }
@@ -257,12 +245,13 @@ class ChunkValueDecay {
   ChunkValueDecay(const Structure& structure, const Matrix<Scalar>& mu)
       : exists_(structure.value_decay), mu_(mu), decay_({.decay = exists_ ? Decay::key : Decay::none}, mu) {}
 
-  /// mu_{1:i} o X_s for the reads X [R, V] of the carried state; read s comes after i = after[s] rows.
-  Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Index> after) const {
+  /// mu_{1:i} o X_s for the reads X [R, V] of the carried state; read s comes after i = after(s) rows.
+  template <class After>
+  Matrix<Scalar> from_start(const Matrix<Scalar>& X, After after) const {
     if (!exists_) return X;
     Matrix<Scalar> faded = X;
     for (Index s = 0; s < X.rows(); ++s) {
-      const Index rows = entry(after, s);
+      const Index rows = after(s);
       if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(decay_.cumulative().row(rows - 1));
     }
     return faded;
@@ -289,11 +278,10 @@ class ChunkValueDecay {
     return U;
   }
 
-  /// O_s = sum_{j<=i} P_sj (mu_{j+1:i} o U_j), i = after[s]. P: [R, L], U: [L, V].
-  Matrix<Scalar> read(const Matrix<Scalar>& P, const Matrix<Scalar>& U, std::span<const Index> after) const {
-    std::vector<std::vector<Index>> reads_after(static_cast<std::size_t>(U.rows()) + 1);
-    for (std::size_t s = 0; s < after.size(); ++s)
-      entry(reads_after, after[s]).push_back(static_cast<Index>(s));
+  /// O_s = sum_{j<=i} P_sj (mu_{j+1:i} o U_j), i the rows before output s. P: [R, L], U: [L, V].
+  Matrix<Scalar> read(const Matrix<Scalar>& P, const Matrix<Scalar>& U,
+                      std::span<const Reader> readers) const {
+    const auto reads_after = by_time(readers, U.rows());
     Matrix<Scalar> O = Matrix<Scalar>::Zero(P.rows(), U.cols());
     Matrix<Scalar> faded(U.rows(), U.cols());
     for (Index i = 0; i < U.rows(); ++i) {
@@ -325,13 +313,6 @@ Matrix<Scalar> forward_substitution(const Matrix<Scalar>& N, const Matrix<Scalar
   Matrix<Scalar> U = R;
   for (Index i = 1; i < U.rows(); ++i) U.row(i).noalias() -= N.row(i).head(i) * U.topRows(i);
   return U;
-}
-
-/// [R]: after how many rows each reader reads.
-std::vector<Index> rows_before(const std::vector<Reader>& readers) {
-  std::vector<Index> rows;
-  for (const Reader& reader : readers) rows.push_back(reader.writes);
-  return rows;
 }
 
 template <class Scalar>
@@ -387,8 +368,7 @@ class Chunk {
     const Matrix<Scalar>& A = program_.erase_keys();
     const std::vector<Reader> readers = program_.erase_readers();
     const Matrix<Scalar> N = decay_.scores(A, readers, B_);
-    std::vector<Index> own_row(static_cast<std::size_t>(program_.rows()));  // decays what its erase has read
-    std::iota(own_row.begin(), own_row.end(), 1);
+    const auto own_row = [](Index i) { return i + 1; };  // decays what its erase has read
     Matrix<Scalar> known = value_decay_.from_start(decay_.from_start(A, readers) * S, own_row);
     if (structure_.plain_write) {
       const Matrix<Scalar> N_plain = decay_.scores(A, readers, program_.k_plain);
@@ -409,12 +389,12 @@ class Chunk {
     if (structure_.read_at == ReadAt::end) return Matrix<Scalar>(0, program_.v.cols());
     const std::vector<Reader> readers = program_.output_readers();
     const Matrix<Scalar> P = decay_.scores(program_.q, readers, B_);
-    const std::vector<Index> after = rows_before(readers);
     const Matrix<Scalar> inter = answers(S);
-    Matrix<Scalar> intra = structure_.value_decay ? value_decay_.read(P, U, after) : seen_sum(P, U, after);
+    Matrix<Scalar> intra =
+        structure_.value_decay ? value_decay_.read(P, U, readers) : seen_sum<Scalar>(P, U, readers);
     if (structure_.plain_write) {
       const Matrix<Scalar> P_plain = decay_.scores(program_.q, readers, program_.k_plain);
-      intra += seen_sum(P_plain, program_.v_plain, after);
+      intra += seen_sum<Scalar>(P_plain, program_.v_plain, readers);
       note(record_, "P_plain", P_plain);
     }
     note(record_, "P", P);
@@ -426,7 +406,8 @@ class Chunk {
   /// (g o Q) S
   Matrix<Scalar> answers(const Matrix<Scalar>& S) const {
     const std::vector<Reader> readers = program_.output_readers();
-    return value_decay_.from_start(decay_.from_start(program_.q, readers) * S, rows_before(readers));
+    return value_decay_.from_start(decay_.from_start(program_.q, readers) * S,
+                                   [&](Index s) { return entry(readers, s).writes; });
   }
 
   /// S <- g_L S

@@ -13,18 +13,11 @@ Matrix<Scalar> compute_block(const EngineRequest& request, const Program<Scalar>
   Matrix<Scalar>& S = state.front();
   const Index phase = request.phase.value_or(0);
   if (phase == 1 && !program.structure.reads_on_the_way()) return program.q * S;
-  switch (request.form) {
-    case Form::recurrent:
-      return recurrent(program, S, request.tap);
-    case Form::chunkwise:
-      return chunk(program, S, request.tap);
-    case Form::two_pass:
-      return phase == 0 ? chunk_state(program, S, request.tap)
-                        : chunk_outputs(program, S, program.v, request.tap);
-    case Form::parallel:
-      break;
-  }
-  return parallel(program, S, request.tap, request.stop);
+  if (request.form == Form::recurrent) return recurrent(program, S, request.tap);
+  if (request.form == Form::chunkwise) return chunk(program, S, request.tap);
+  if (request.form == Form::parallel) return parallel(program, S, request.tap, request.stop);
+  return phase == 0 ? chunk_state(program, S, request.tap)
+                    : chunk_outputs(program, S, program.v, request.tap);
 }
 
 template <class Scalar>
@@ -70,24 +63,22 @@ const DeviceEngines& cpu_engines() {
 }
 
 const char* name(KernelKind kernel) {
-  switch (kernel) {
-    case KernelKind::plain:
-      return "plain kernel";
-    case KernelKind::registers:
-      return "in registers";
-    case KernelKind::tensor_cores:
-      break;
-  }
-  return "tensor cores";
+  static constexpr const char* names[] = {"plain kernel", "in registers", "tensor cores"};
+  return entry(names, kernel);
 }
 
 // All fields by name: adding one to Structure fails to compile here, until the kernels are considered.
 
-bool fit_tensor_cores(const Structure& structure, Index K) {
+/// Whether rows of this structure are simple enough for any fast kernel.
+static bool fit_fast_kernels(const Structure& structure) {
   const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
                plain_write, read_at, rows_per_read, parts] = structure;
-  return K <= most_tensor_core_channels && !value_decay && erase != Erase::undecayed && !erase_key &&
-         writes_value && !plain_write && read_at != ReadAt::end && rows_per_read == 1 && parts.empty();
+  return !value_decay && erase != Erase::undecayed && !erase_key && writes_value && !plain_write &&
+         read_at != ReadAt::end && rows_per_read == 1 && parts.empty();
+}
+
+bool fit_tensor_cores(const Structure& structure, Index K) {
+  return K <= most_tensor_core_channels && fit_fast_kernels(structure);
 }
 
 bool fits_tensor_cores(Index K, Index V, bool fades) {
@@ -95,11 +86,8 @@ bool fits_tensor_cores(Index K, Index V, bool fades) {
 }
 
 bool fit_registers(const Structure& structure, Index K) {
-  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
-               plain_write, read_at, rows_per_read, parts] = structure;
-  return K <= most_register_channels && decay != Decay::key && !value_decay && erase != Erase::undecayed &&
-         !erase_key && writes_value && !plain_write && read_at == ReadAt::after_row && rows_per_read == 1 &&
-         parts.empty();
+  return K <= most_register_channels && structure.decay != Decay::key &&
+         structure.read_at == ReadAt::after_row && fit_fast_kernels(structure);
 }
 
 }  // namespace palimpsest

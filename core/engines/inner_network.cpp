@@ -15,33 +15,28 @@ std::vector<std::string> NetworkPlan::parameters() const {
 
 /// Records what the engine computes, if there is a recorder.
 template <class Scalar>
-class InnerNetwork<Scalar>::Record {
- public:
-  Record(Recorder* recorder, bool token, const NetworkPlan& plan)
-      : recorder_(recorder), token_(token), plan_(plan) {}
+struct InnerNetwork<Scalar>::Record {
+  Recorder* recorder;
+  bool token;
+  const NetworkPlan& plan;
 
   void rows(const std::string& name, const Matrix<Scalar>& value) const {
-    if (recorder_) recorder_->rows(name, token_, value);
+    if (recorder) recorder->rows(name, token, value);
   }
 
   /// Parameters, or the sums of their gradients: value(0), value(1) ..., biases as columns.
   template <class Value>
   void parameters(const std::string& prefix, const std::string& when, Value value) const {
-    const std::vector<std::string> names = plan_.parameters();
-    for (std::size_t p = 0; recorder_ && p < names.size(); ++p) {
+    const std::vector<std::string> names = plan.parameters();
+    for (std::size_t p = 0; recorder && p < names.size(); ++p) {
       const Matrix<Scalar> each = value(p);
-      const bool is_bias = plan_.has_biases() && p % 2 == 1;
-      (*recorder_)(prefix + names[p] + when, is_bias ? Matrix<Scalar>(each.transpose()) : each);
+      const bool is_bias = plan.has_biases() && p % 2 == 1;
+      (*recorder)(prefix + names[p] + when, is_bias ? Matrix<Scalar>(each.transpose()) : each);
     }
   }
 
-  const char* before() const { return token_ ? "_before" : "_in"; }
-  const char* after() const { return token_ ? "_after" : "_out"; }
-
- private:
-  Recorder* recorder_;
-  bool token_;
-  const NetworkPlan& plan_;
+  const char* before() const { return token ? "_before" : "_in"; }
+  const char* after() const { return token ? "_after" : "_out"; }
 };
 
 template <class Scalar>
@@ -127,7 +122,7 @@ void InnerNetwork<Scalar>::begin_next_batch(const NetworkRows<Scalar>& rows, Car
 template <class Scalar>
 Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried,
                                             Recorder* recorder) const {
-  const Record record(recorder, true, plan_);
+  const Record record{recorder, true, plan_};
   const auto sum = [&](std::size_t p) { return carried[parameter_count() + p]; };
   record.parameters("", "_start", [&](std::size_t p) { return carried[p]; });
   record.parameters("sum_", record.before(), sum);
@@ -156,7 +151,7 @@ Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Ca
 template <class Scalar>
 Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried,
                                           Recorder* recorder) const {
-  const Record record(recorder, false, plan_);
+  const Record record{recorder, false, plan_};
   const std::size_t sums = parameter_count();
   const auto sum = [&](std::size_t p) { return carried[sums + p]; };
   record.parameters("", "_start", [&](std::size_t p) { return carried[p]; });

@@ -70,7 +70,7 @@ class InnerNetwork {
   Matrix<Scalar> dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried, Recorder* recorder) const;
 
  private:
-  class Record;
+  struct Record;
 
   /// The inputs of every layer for the keys, and the gradients of the loss at every layer's output.
   struct Gradients {

@@ -44,36 +44,31 @@ struct Inside {
 
 /// The systems (from_start_i Hkk + sum_j W_ij k_j k_j^T + ridge) x_i = q_i of a chunk.
 template <class Scalar>
-class Systems {
- public:
-  Systems(const MesaRows<Scalar>& rows, const Inside<Scalar>& inside, Matrix<Scalar> Hkk)
-      : rows_(rows), inside_(inside), Hkk_(std::move(Hkk)) {}
+struct Systems {
+  const MesaRows<Scalar>& rows;
+  const Inside<Scalar>& inside;
+  Matrix<Scalar> Hkk;
 
   /// Row i of X multiplied by the matrix of token i: [L, K].
   Matrix<Scalar> times(const Matrix<Scalar>& X) const {
-    return scaled_tokens<Scalar>(X * Hkk_, inside_.from_start) +
-           (X * rows_.k.transpose()).cwiseProduct(inside_.W) * rows_.k + X * rows_.ridge;
+    return scaled_tokens<Scalar>(X * Hkk, inside.from_start) +
+           (X * rows.k.transpose()).cwiseProduct(inside.W) * rows.k + X * rows.ridge;
   }
 
   /// Row i is the diagonal of the matrix of token i: [L, K].
   Matrix<Scalar> diagonals() const {
-    const RowVector<Scalar> ridge = rows_.ridge.diagonal();
-    const RowVector<Scalar> carried = Hkk_.diagonal().cwiseMax(Scalar(0));
-    Matrix<Scalar> all = inside_.from_start * carried + inside_.W * rows_.k.cwiseAbs2();
+    const RowVector<Scalar> ridge = rows.ridge.diagonal();
+    const RowVector<Scalar> carried = Hkk.diagonal().cwiseMax(Scalar(0));
+    Matrix<Scalar> all = inside.from_start * carried + inside.W * rows.k.cwiseAbs2();
     all.rowwise() += ridge;
     return all;
   }
 
   /// x_i by Cholesky, its matrix formed.
   RowVector<Scalar> solved_directly(Index i, const RowVector<Scalar>& q) const {
-    const Matrix<Scalar> weighted = scaled_tokens<Scalar>(rows_.k, inside_.W.row(i).transpose());
-    return solve<Scalar>(inside_.from_start(i, 0) * Hkk_ + rows_.k.transpose() * weighted + rows_.ridge, q);
+    const Matrix<Scalar> weighted = scaled_tokens<Scalar>(rows.k, inside.W.row(i).transpose());
+    return solve<Scalar>(inside.from_start(i, 0) * Hkk + rows.k.transpose() * weighted + rows.ridge, q);
   }
-
- private:
-  const MesaRows<Scalar>& rows_;
-  const Inside<Scalar>& inside_;
-  Matrix<Scalar> Hkk_;
 };
 
 /// Conjugate gradients on every row of Q at once: [L, K]. Finished rows have a direction of 0.
@@ -169,7 +164,7 @@ Matrix<Scalar> read_and_carry(const MesaRows<Scalar>& rows, const Inside<Scalar>
     (*recorder)("Hkk_in", H.leftCols(K));
     (*recorder)("Hkv_in", H.rightCols(rows.v.cols()));
     (*recorder)("X", X);
-    (*recorder)("Q_back", Systems<Scalar>(rows, inside, H.leftCols(K)).times(X));
+    (*recorder)("Q_back", Systems<Scalar>{rows, inside, H.leftCols(K)}.times(X));
     (*recorder)("A", A);
     (*recorder)("O_inter", carried);
     (*recorder)("O_intra", own);
@@ -214,7 +209,7 @@ template <class Scalar>
 Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
                           const std::stop_token& stop, SolveCourse* course) {
   const Inside<Scalar> inside(rows);
-  const Systems<Scalar> systems(rows, inside, H.leftCols(rows.k.cols()));
+  const Systems<Scalar> systems{rows, inside, H.leftCols(rows.k.cols())};
   const Matrix<Scalar> X = conjugate_gradients<Scalar>(systems, rows.q, stop, course);
   return read_and_carry(rows, inside, X, H, recorder);
 }

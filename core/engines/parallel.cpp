@@ -1,7 +1,5 @@
 #include "core/engines/row_engines.h"
 
-#include "core/engines/chunk_decays.h"
-
 namespace palimpsest {
 
 namespace {
@@ -129,22 +127,19 @@ class PartsWalk {
   /// The weight of every write for a reader: [1, n].
   Matrix<Scalar> weights(const Reader& reader) const {
     Matrix<Scalar> row = Matrix<Scalar>::Zero(1, since_write_.rows());
-    row.leftCols(reader.writes) = sight(reader) * since_write_.topRows(reader.writes).transpose();
+    row.leftCols(reader.writes) = sight_of<Scalar>(reader) * since_write_.topRows(reader.writes).transpose();
     return row;
   }
 
   /// The weight of every part of the initial state for a reader: [1, p].
-  Matrix<Scalar> weights_from_start(const Reader& reader) const { return sight(reader) * since_start_; }
+  Matrix<Scalar> weights_from_start(const Reader& reader) const {
+    return sight_of<Scalar>(reader) * since_start_;
+  }
 
   const Matrix<Scalar>& weights_to_end() const { return since_write_; }
   const Matrix<Scalar>& total() const { return since_start_; }
 
  private:
-  static Matrix<Scalar> sight(const Reader& reader) {
-    return Eigen::Map<const RowVector<double>>(reader.sight.data(), std::ssize(reader.sight))
-        .template cast<Scalar>();
-  }
-
   const Program<Scalar>& program_;
   Matrix<Scalar> since_write_;  // [n, p]: T_i .. T_{j+2} c_j
   Matrix<Scalar> since_start_;  // [p, p]: T_i .. T_1
@@ -163,14 +158,6 @@ struct Dense {
   Matrix<Scalar> k_plain_to_end;
   Matrix<Scalar> S_kept;  // [K, V] Phi(N, 0) S_0
 };
-
-/// Readers by the number of decays before they read: [n + 1] lists.
-std::vector<std::vector<Index>> by_time(const std::vector<Reader>& readers, Index rows) {
-  std::vector<std::vector<Index>> lists(static_cast<std::size_t>(rows) + 1);
-  for (std::size_t s = 0; s < readers.size(); ++s)
-    entry(lists, readers[s].decays).push_back(static_cast<Index>(s));
-  return lists;
-}
 
 /// The decays of a whole walk, for a trace.
 template <class Scalar>
@@ -307,10 +294,9 @@ Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense,
   Solved<Scalar> solved{.U = R, .intra = {}, .U_at_end = {}};
   if (!program.structure.value_decay) {
     if (erases) solved.U = dense.N.template triangularView<Eigen::UnitLower>().solve(R);
-    std::vector<Index> seen;
-    for (const Reader& reader : readers) seen.push_back(reader.writes);
-    solved.intra = seen_sum(dense.P, solved.U, seen);
-    if (program.structure.plain_write) solved.intra += seen_sum(dense.P_plain, program.v_plain, seen);
+    solved.intra = seen_sum<Scalar>(dense.P, solved.U, readers);
+    if (program.structure.plain_write)
+      solved.intra += seen_sum<Scalar>(dense.P_plain, program.v_plain, readers);
     solved.U_at_end = solved.U;
     return solved;
   }

@@ -1,7 +1,5 @@
 #include "core/engines/row_engines.h"
 
-#include "core/engines/chunk_decays.h"
-
 namespace palimpsest {
 
 namespace {

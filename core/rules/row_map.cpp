@@ -1,6 +1,6 @@
 #include "core/rules/row_map.h"
 
-#include "core/engines/chunk_decays.h"
+#include "core/engines/row_engines.h"
 
 namespace palimpsest {
 

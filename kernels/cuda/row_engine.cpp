@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "core/engines/chunk_decays.h"
+#include "core/engines/row_engines.h"
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/tensor_rows.h"
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <random>
-#include "core/engines/chunk_decays.h"
 #include "core/engines/row_engines.h"
 #include "core/io/array_file.h"
 #include "core/rules/row_map.h"
