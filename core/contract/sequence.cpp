@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 #include "core/base/refuse.h"
 
@@ -48,8 +49,6 @@ Matrix<double> square(const MatrixView& given) {
 namespace {
 
 constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
-
-bool shares_heads(const std::string& name) { return is_among(name, {"q", "k", "v"}); }
 
 constexpr double largest_state = 1e9;  // bytes as double; a run holds a few copies of it
 
@@ -124,10 +123,8 @@ struct Binder {
   void learn_axes() {
     const auto q = arrays->find("q");
     if (q == arrays->end()) {
-      std::vector<std::string> present;
-      for (const auto& [name, array] : *arrays) present.push_back(name);
       refuse("array \"q\" is missing; found: {}",
-             present.empty() ? "no arrays" : fmt::format("{}", fmt::join(present, ", ")));
+             arrays->empty() ? "no arrays" : fmt::format("{}", fmt::join(std::views::keys(*arrays), ", ")));
     }
     const Index rank = q->second.rank();
     if (rank < 2 || rank > 4)
@@ -224,15 +221,15 @@ struct Binder {
     for (const Found& entry : found) result.head_count = std::max(result.head_count, entry.heads);
     for (const Found& entry : found) {
       if (entry.heads == result.head_count) continue;
-      const bool divides = entry.heads != 0 && result.head_count % entry.heads == 0;
-      if (shares_heads(entry.name) && divides) continue;
-      if (shares_heads(entry.name))
-        refuse_shape(entry.name, entry.array->shape,
-                     "has {} heads, which does not divide the {} heads of the others", entry.heads,
-                     result.head_count);
-      refuse_shape(entry.name, entry.array->shape,
-                   "has {} heads; expected {} (only q, k and v may share heads)", entry.heads,
-                   result.head_count);
+      const std::vector<Index>& shape = entry.array->shape;
+      if (!is_among(entry.name, {"q", "k", "v"})) {
+        refuse_shape(entry.name, shape, "has {} heads; expected {} (only q, k and v may share heads)",
+                     entry.heads, result.head_count);
+      }
+      if (entry.heads == 0 || result.head_count % entry.heads != 0) {
+        refuse_shape(entry.name, shape, "has {} heads, which does not divide the {} heads of the others",
+                     entry.heads, result.head_count);
+      }
     }
   }
 

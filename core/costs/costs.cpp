@@ -149,33 +149,45 @@ Work batch_work(const std::vector<double>& widths, bool biases) {
   return work;
 }
 
-struct Sizes {
-  double k = 0;
-  double v = 0;
-  double narrow = 0;  // the smaller of both
-  double wide = 0;
-};
-
 /// L tokens read and gathered.
-Work piece_work(double L, const Sizes& size, bool l2) {
-  Work work = Work::product(2 * L, size.k, size.v);
-  if (l2) work += Work::product(L, size.k, size.v);
-  work += {.multiplications = L * size.k, .moved = 3 * size.k * size.v};
+Work gathering_work(double L, const RowSizes& size, bool l2) {
+  Work work = Work::product(2 * L, size.columns_k, size.columns_v);
+  if (l2) work += Work::product(L, size.columns_k, size.columns_v);
+  work += {.multiplications = L * size.columns_k, .moved = 3 * size.columns_k * size.columns_v};
   return work;
 }
 
 /// The end of an inner batch. Newton and Schulz: five times B = X X^T, B B and (b B + c B^2) X.
-Work update_work(const Sizes& size, bool muon, bool weight_norm) {
-  const double cells = size.k * size.v;
-  const double gram = size.narrow * size.narrow;
+Work update_work(const RowSizes& size, bool muon, bool weight_norm) {
+  const auto [narrow, wide] = std::minmax({size.columns_k, size.columns_v});
+  const double cells = size.columns_k * size.columns_v;
+  const double gram = narrow * narrow;
   Work work = {.multiplications = cells, .moved = 5 * cells};
   if (muon) {
-    work += Work::product(gram, 10, size.wide);
-    work += Work::product(gram, 5, size.narrow);
+    work += Work::product(gram, 10, wide);
+    work += Work::product(gram, 5, narrow);
     work += {.multiplications = 7 * cells + 10 * gram};  // the norm is two of the seven
   }
-  if (weight_norm) work += {.multiplications = 2 * cells + size.v};
+  if (weight_norm) work += {.multiplications = 2 * cells + size.columns_v};
   return work;
+}
+
+RowSizes sizes_of(const Sequence& sequence) {
+  return {.reads = sequence.tokens,
+          .columns_k = static_cast<double>(sequence.dk),
+          .columns_v = static_cast<double>(sequence.dv)};
+}
+
+/// The work of all pieces of inner batches, `piece` by its number of tokens, and of the end of every batch.
+template <class Function>
+Work all_batches(const Sequence& sequence, Form form, Index chunk_size, Function piece, const Work& end) {
+  const Index batch = inner_batch(sequence.settings);
+  const Index size = form == Form::recurrent ? 1 : form == Form::parallel ? batch : chunk_size;
+  const InnerBatches batches(sequence.tokens, batch, size);
+  Work cost;
+  for (Index i = 0; i < batches.piece_count(); ++i)
+    cost += piece(static_cast<double>(batches.piece(i).count));
+  return cost + end * static_cast<double>(batches.batch_count());
 }
 
 }  // namespace
@@ -198,11 +210,10 @@ Work softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fa
 }
 
 Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size) {
-  const bool skip = sequence.has("D");
-  const auto exact = [&](double L) {
-    return mamba_work(L, static_cast<double>(sequence.dk), static_cast<double>(sequence.dv), skip, form);
-  };
-  return all_blocks(form, sequence.tokens, chunk_size, exact);
+  const RowSizes sizes = sizes_of(sequence);
+  return all_blocks(form, sizes.reads, chunk_size, [&](double L) {
+    return mamba_work(L, sizes.columns_k, sizes.columns_v, sequence.has("D"), form);
+  });
 }
 
 Work mesanet_chunk_work(double L, double k, double v, double steps) {
@@ -218,19 +229,17 @@ Work mesanet_chunk_work(double L, double k, double v, double steps) {
 }
 
 Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size) {
-  const auto dk = static_cast<double>(sequence.dk);
-  const auto dv = static_cast<double>(sequence.dv);
-  const auto exact = [&](double L) {
-    if (form == Form::recurrent) return recurrent_work(dk, dv);
-    return form == Form::chunkwise ? mesanet_chunk_work(L, dk, dv, dk) : parallel_work(L, dk, dv);
-  };
-  return all_blocks(form, sequence.tokens, chunk_size, exact);
+  const RowSizes sizes = sizes_of(sequence);
+  const double k = sizes.columns_k;
+  const double v = sizes.columns_v;
+  return all_blocks(form, sizes.reads, chunk_size, [&](double L) {
+    if (form == Form::recurrent) return recurrent_work(k, v);
+    return form == Form::chunkwise ? mesanet_chunk_work(L, k, v, k) : parallel_work(L, k, v);
+  });
 }
 
 Work least_squares_cost(const Sequence& sequence, Form form, Index chunk_size) {
-  const RowSizes sizes = {.reads = sequence.tokens,
-                          .columns_k = static_cast<double>(sequence.dk),
-                          .columns_v = static_cast<double>(sequence.dv)};
+  const RowSizes sizes = sizes_of(sequence);
   Work cost = row_cost({.erase = Erase::decayed, .erase_key = true}, sizes, form, chunk_size);
   if (sequence.tokens > 0) cost += gains_work(static_cast<double>(sequence.tokens), sizes.columns_k, form);
   return cost;
@@ -241,35 +250,17 @@ Work network_cost(const Sequence& sequence, const NetworkPlan& plan, Form form, 
   for (std::size_t layer = 0; layer + 1 < plan.layers(); ++layer)
     widths.push_back(static_cast<double>(sequence.at(plan.weights[layer]).columns()));
   widths.push_back(static_cast<double>(sequence.dv));
-
-  const auto batch = inner_batch(sequence.settings);
-  const InnerBatches batches(sequence.tokens, batch, form == Form::recurrent ? 1 : chunk_size);
-  Work cost;
-  for (Index i = 0; i < batches.piece_count(); ++i) {
-    const auto tokens = static_cast<double>(batches.piece(i).count);
-    cost += piece_work(tokens, widths, plan.has_biases(), form);
-  }
-  cost += batch_work(widths, plan.has_biases()) * static_cast<double>(batches.batch_count());
-  return cost;
+  const auto piece = [&](double L) { return piece_work(L, widths, plan.has_biases(), form); };
+  return all_batches(sequence, form, chunk_size, piece, batch_work(widths, plan.has_biases()));
 }
 
 Work lact_cost(const Sequence& sequence, Form form, Index chunk_size) {
   const auto is = [&](const char* option, const char* value) { return sequence.option(option) == value; };
-  const bool muon = is("optimizer", "muon");
   const bool l2 = is("loss", "l2");
-  const bool weight_norm = is("weight_norm", "true");
-  const auto dk = static_cast<double>(sequence.dk);
-  const auto dv = static_cast<double>(sequence.dv);
-  const Sizes sizes = {dk, dv, std::min(dk, dv), std::max(dk, dv)};
-
-  const auto batch = inner_batch(sequence.settings);
-  const Index size = form == Form::recurrent ? 1 : form == Form::parallel ? batch : chunk_size;
-  const InnerBatches batches(sequence.tokens, batch, size);
-  Work cost;
-  for (Index i = 0; i < batches.piece_count(); ++i)
-    cost += piece_work(static_cast<double>(batches.piece(i).count), sizes, l2);
-  cost += update_work(sizes, muon, weight_norm) * static_cast<double>(batches.batch_count());
-  return cost;
+  const RowSizes sizes = sizes_of(sequence);
+  return all_batches(
+      sequence, form, chunk_size, [&](double L) { return gathering_work(L, sizes, l2); },
+      update_work(sizes, is("optimizer", "muon"), is("weight_norm", "true")));
 }
 
 }  // namespace palimpsest

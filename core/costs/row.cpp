@@ -1,6 +1,6 @@
 #include "core/costs/costs.h"
 
-#include "core/engines/chunk_decays.h"
+#include "core/engines/row_engines.h"
 
 namespace palimpsest {
 
@@ -76,14 +76,7 @@ MetRows exact_rows(const Structure& structure, const RowSizes& sizes, double tok
 /// Counts what the engines do to L rows, each function a piece of one of them.
 class Counter {
  public:
-  Counter(const Structure& structure, const MetRows& rows)
-      : structure_(structure),
-        rows_(rows),
-        p_(static_cast<double>(structure.part_count())),
-        has_parts_(!structure.parts.empty()),
-        decays_(structure.decay != Decay::none),
-        by_key_(structure.decay == Decay::key),
-        logs_(structure.gates_are_logs) {}
+  Counter(const Structure& structure, const MetRows& rows) : structure_(structure), rows_(rows) {}
 
   /// core/engines/recurrent, all rows.
   Work recurrent() {
@@ -296,11 +289,11 @@ class Counter {
 
   const Structure& structure_;
   const MetRows& rows_;
-  double p_;
-  bool has_parts_;
-  bool decays_;
-  bool by_key_;
-  bool logs_;
+  double p_ = static_cast<double>(structure_.part_count());
+  bool has_parts_ = !structure_.parts.empty();
+  bool decays_ = structure_.decay != Decay::none;
+  bool by_key_ = structure_.decay == Decay::key;
+  bool logs_ = structure_.gates_are_logs;
   Work work_;
 };
 

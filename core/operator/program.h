@@ -155,15 +155,8 @@ struct Program {
 
   /// How many rows are written when token `s` reads, by default.
   Index rows_before_read(Index s) const {
-    switch (structure.read_at) {
-      case ReadAt::after_row:
-        return (s + 1) * structure.rows_per_read;
-      case ReadAt::before_row:
-        return s * structure.rows_per_read;
-      case ReadAt::end:
-        break;
-    }
-    return rows();
+    if (structure.read_at == ReadAt::end) return rows();
+    return (structure.read_at == ReadAt::before_row ? s : s + 1) * structure.rows_per_read;
   }
 
   /// T_r: [p, p].

@@ -11,18 +11,10 @@ namespace {
 constexpr double unit = 0x1p-40;
 
 /// Errors of up to one unit of given sizes.
-class Errors {
- public:
-  explicit Errors(std::uint64_t seed) : bits_(seed) {}
-
-  Matrix<double> operator()(const Matrix<double>& sizes) {
-    return sizes.unaryExpr(
-        [this](double size) { return size * unit * (static_cast<double>(bits_() >> 11) * 0x1p-52 - 1); });
-  }
-
- private:
-  std::mt19937_64 bits_;
-};
+Matrix<double> errors(std::mt19937_64& bits, const Matrix<double>& sizes) {
+  return sizes.unaryExpr(
+      [&](double size) { return size * unit * (static_cast<double>(bits() >> 11) * 0x1p-52 - 1); });
+}
 
 /// The row with the sizes of its numbers in their place.
 Program<double> sizes_of(const Program<double>& row) {
@@ -39,9 +31,10 @@ Program<double> sizes_of(const Program<double>& row) {
 /// once.
 class Recurrence {
  public:
-  Recurrence(Index block, Matrix<double> S) : block_(block), S_(std::move(S)), shown_(S_) {}
-  Recurrence(Index block, Matrix<double> S, std::uint64_t seed) : Recurrence(block, std::move(S)) {
-    errors_.emplace(seed);
+  Recurrence(Index block, Matrix<double> S, std::optional<std::uint64_t> seed = {})
+      : block_(block), S_(std::move(S)), shown_(S_) {
+    if (!seed) return;
+    bits_.emplace(*seed);
     M_ = S_.cwiseAbs();
   }
 
@@ -50,23 +43,23 @@ class Recurrence {
     Matrix<double> read(0, S_.cols());
     for (Index r = 0; r < token.rows(); ++r) {
       Program<double> row = token.row(r);
-      if (errors_) round(row);
+      if (bits_) round(row);
       const Program<double> exact = row;
-      if (errors_) let_in_what_the_erase_loses(row);
+      if (bits_) let_in_what_the_erase_loses(row);
       const Matrix<double> u = row.v - found_by_erase(row, S_);
       Matrix<double> o = recurrent(row, S_);
-      if (errors_) {
+      if (bits_) {
         Program<double> sizes = sizes_of(exact);
         sizes.structure.erase = Erase::none;
         sizes.v = u.cwiseAbs();
         const Matrix<double> terms = recurrent(sizes, M_);
-        o += (*errors_)(terms);
+        o += errors(*bits_, terms);
       }
       if (o.rows() > 0) read = std::move(o);
     }
     shown_ = S_;
-    if (!errors_) return read;
-    shown_ += (*errors_)(M_);
+    if (!bits_) return read;
+    shown_ += errors(*bits_, M_);
     if (++passed_ % block_ == 0) {
       S_ = shown_;
       M_ = S_.cwiseAbs();
@@ -81,25 +74,24 @@ class Recurrence {
  private:
   /// Rounds the numbers of a row. A block's decays are multiplied, or as logs added up, one by one.
   void round(Program<double>& row) {
-    Errors& errors = *errors_;
     if (logs_.size() == 0) logs_.setZero(1, row.gate.cols());
     if (row.structure.gates_are_logs) logs_ += row.gate.cwiseAbs();
-    row.gate += errors(row.structure.gates_are_logs ? logs_ : row.gate);
+    row.gate += errors(*bits_, row.structure.gates_are_logs ? logs_ : row.gate);
     for (Matrix<double>* numbers :
          {&row.q, &row.k, &row.v, &row.a, &row.mu, &row.beta, &row.k_plain, &row.v_plain, &row.transition})
-      *numbers += errors(*numbers);
+      *numbers += errors(*bits_, *numbers);
   }
 
   void let_in_what_the_erase_loses(Program<double>& row) {
     if (row.structure.erase == Erase::none) return;
-    row.v += (*errors_)(found_by_erase(sizes_of(row), M_));
+    row.v += errors(*bits_, found_by_erase(sizes_of(row), M_));
     row.structure.writes_value = true;
   }
 
   Index block_;
   Matrix<double> S_;
   Matrix<double> shown_;
-  std::optional<Errors> errors_ = {};
+  std::optional<std::mt19937_64> bits_ = {};  // of the errors
   Matrix<double> M_ = {};
   Matrix<double> logs_ = {};  // sizes of the sums of logs so far in the block
   Index passed_ = 0;

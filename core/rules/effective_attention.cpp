@@ -47,32 +47,22 @@ Index end_of(const Readers& readers, Index rows_per_token) {
 
 /// What both ways keep.
 struct Followed {
-  Followed(const Channel& of, const AttentionWindow& in)
-      : channel(of),
-        window(in),
-        reads(reads_of(of, in)),
-        readers(readers_of(reads)),
-        read(Vector<double>::Zero(in.rows)),
-        found(empty_window(of, in)) {}
-
   /// The column that row `row` of the program has in the window; it may lie outside.
   Index column(Index row) const { return row - window.first_column * channel.rows_per_token; }
 
   const Channel& channel;
   AttentionWindow window;
-  ChannelReads reads;
-  Readers readers;
-  Vector<double> read;  // of the channel, by every query; whole where all of it was followed from the start
-  EffectiveAttention found;
+  ChannelReads reads = reads_of(channel, window);
+  Readers readers = readers_of(reads);
+  // Of the channel, by every query; whole where all of it was followed from the start.
+  Vector<double> read = Vector<double>::Zero(window.rows);
+  EffectiveAttention found = empty_window(channel, window);
 };
 
 /// The queries of a window on their way back, and the weights they have met.
 class Queries : public Followed {
  public:
-  Queries(const Channel& of, const AttentionWindow& in) : Followed(of, in) {
-    F_ = Matrix<double>::Zero(reads.q.rows(), reads.q.cols());
-    joined_ = F_.rows();
-  }
+  Queries(const Channel& of, const AttentionWindow& in) : Followed{of, in} {}
 
   /// From the last row that a query reads back to the first token of the columns, or of all.
   void go_back(bool to_start, const std::stop_token& stop) {
@@ -121,17 +111,14 @@ class Queries : public Followed {
     if (at >= 0 && at < A.cols()) A.col(at).tail(weights.size()) = weights;
   }
 
-  Matrix<double> F_;  // [rows, p K], 0 until a query starts
-  Index joined_;      // no query before this one has started
+  Matrix<double> F_ = Matrix<double>::Zero(reads.q.rows(), reads.q.cols());  // 0 until a query starts
+  Index joined_ = F_.rows();  // no query before this one has started
 };
 
 /// The writes of a window's columns on their way to the queries that read them.
 class Writes : public Followed {
  public:
-  Writes(const Channel& of, const AttentionWindow& in) : Followed(of, in), all_(of.initial.transpose()) {
-    X_ = Matrix<double>::Zero(found.A.cols(), all_.cols());
-    X_plain_ = Matrix<double>::Zero(found.A_plain.cols(), all_.cols());
-  }
+  Writes(const Channel& of, const AttentionWindow& in) : Followed{of, in} {}
 
   /// From the first token of the columns, or of all, to the last row that a query reads.
   void go_on(bool from_start, const std::stop_token& stop) {
@@ -170,9 +157,10 @@ class Writes : public Followed {
     }
   }
 
-  Matrix<double> X_;        // [columns h, p K]: what is left of every write, 0 until it is made
-  Matrix<double> X_plain_;  // the same of the plain writes
-  Matrix<double> all_;      // [1, p K]: the channel itself
+  Matrix<double> all_ = channel.initial.transpose();  // [1, p K]: the channel itself
+  /// [columns h, p K]: what is left of every write, 0 until it is made; and of the plain writes.
+  Matrix<double> X_ = Matrix<double>::Zero(found.A.cols(), all_.cols());
+  Matrix<double> X_plain_ = Matrix<double>::Zero(found.A_plain.cols(), all_.cols());
 };
 
 /// Adds the weight of a token's own value in its output, besides the memory.

@@ -287,6 +287,11 @@ Matrix<double> row_of(const InnerContext& context, std::string_view name) {
   return context.sequence.at(name).rows<double>(context.token, 1);
 }
 
+std::vector<InnerProblem> step_from(const InnerContext& context, const Matrix<double>& S,
+                                    std::vector<WeighedTerm> terms, double rate) {
+  return {{.first_token = context.token, .terms = std::move(terms), .at = {S}, .from = {S}, .rate = rate}};
+}
+
 std::vector<InnerProblem> dot_problems(const InnerContext& context) {
   return each_row(context, [](const Program<double>& row, const Matrix<double>& S) {
     const Matrix<double> forgotten = (1 - cell_decays(row).array()).matrix();

@@ -78,7 +78,7 @@ struct WeighedTerm {
 struct InnerProblem {
   Index first_token = 0;  // the tokens whose keys and values make the loss
   Index token_count = 1;
-  std::vector<std::string> names = {};  // of the weights
+  std::vector<std::string> names = {"S"};  // of the weights
   std::vector<WeighedTerm> terms = {};
   Weights<double> at = {};      // where the gradient is taken: S_{t-1}, its decayed copy, S_tau
   Weights<double> from = {};    // what the step is added to
@@ -121,6 +121,10 @@ const Matrix<double>& state_of(const NamedStates& states, std::string_view name)
 
 /// Row `token` of the array `name`: [1, columns].
 Matrix<double> row_of(const InnerContext& context, std::string_view name);
+
+/// One step of the token from S, where its gradient is taken.
+std::vector<InnerProblem> step_from(const InnerContext& context, const Matrix<double>& S,
+                                    std::vector<WeighedTerm> terms, double rate = 1);
 
 // Inner problems of row programs with one state (spec 1.1), for InnerLoss::problems: one per row of the
 // token, each at the state that the row before it left. The weights are the states side by side: S, or [S |

@@ -2,7 +2,6 @@
 
 #include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
-#include "core/engines/chunk_decays.h"
 #include "core/engines/engines.h"
 #include "core/engines/row_engines.h"
 #include "core/operator/channel.h"

@@ -23,12 +23,7 @@ class RowWalk : public Walk<Scalar> {
       : Walk<Scalar>(sequence, form, chunk_size),
         rule_(rule),
         engine_(engine),
-        size_(block_size(form, sequence.tokens, chunk_size)),
-        write_blocks_((sequence.tokens + size_ - 1) / size_),
-        notation_(rule.notation(sequence.settings)),
-        structure_(rule.structure(sequence)),
-        batch_(inner_batch(sequence.settings)),
-        scaled_(sequence.parameter("scale") != 1) {
+        size_(block_size(form, sequence.tokens, chunk_size)) {
     if (form == Form::recurrent) steps_ = structure_.rows_per_read;
     phases_ = static_cast<Index>(shown().phases.size());
   }
@@ -131,13 +126,6 @@ class RowWalk : public Walk<Scalar> {
   /// Record).
   void record_inputs(const Block& block, const Program<Scalar>& program, Recorder& recorder) const {
     const ProgramNames& called = names();
-    const auto keep = [&](const std::string& name, const auto& rows) {
-      if (recorder.has(name)) {
-        throw Error(
-            fmt::format("\"{}\" is recorded twice: a tensor of the form has this name already", name));
-      }
-      recorder(name, rows);
-    };
     std::map<std::string, Matrix<Scalar>> made;
     const auto make = [&](const std::string& name, const Matrix<Scalar>& rows) {
       if (!name.empty() && rows.rows() > 0) made.emplace(name, rows);
@@ -167,7 +155,13 @@ class RowWalk : public Walk<Scalar> {
         made.emplace(shown, std::move(given));
       }
     }
-    for (const auto& [name, rows] : made) keep(name, oriented(rows));
+    for (const auto& [name, rows] : made) {
+      if (recorder.has(name)) {
+        throw Error(
+            fmt::format("\"{}\" is recorded twice: a tensor of the form has this name already", name));
+      }
+      recorder(name, oriented(rows));
+    }
     if (!structure_.parts.empty() && form_ != Form::recurrent) {
       recorder("transition", program.transition);
       recorder("inject", program.inject);
@@ -203,9 +197,7 @@ class RowWalk : public Walk<Scalar> {
     const bool may_be_one = is_gate && structure_.rows_per_read > 1;
     const auto is_one_of = [&](Index row, Scalar number) {
       const Index token = std::min(row / structure_.rows_per_read, given.rows() - 1);
-      bool found = false;
-      for (Index i = 0; !found && i < given.cols(); ++i) found = equal(number, given(token, i));
-      return found;
+      return given.row(token).unaryExpr([&](Scalar each) { return equal(number, each); }).any();
     };
     bool same = true;
     for (Index row = 0; row < made.rows(); ++row) {
@@ -244,11 +236,11 @@ class RowWalk : public Walk<Scalar> {
   const RowRule& rule_;
   const Engine<Program, Scalar>& engine_;
   Index size_;
-  Index write_blocks_;
-  Notation notation_;
-  Structure structure_;
-  Index batch_;  // tokens of an inner batch
-  bool scaled_;
+  Index write_blocks_ = (sequence_.tokens + size_ - 1) / size_;
+  Notation notation_ = rule_.notation(sequence_.settings);
+  Structure structure_ = rule_.structure(sequence_);
+  Index batch_ = inner_batch(sequence_.settings);  // tokens of an inner batch
+  bool scaled_ = is_scaled(sequence_.settings);
   Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
   Index phases_ = 1;
 };

@@ -9,16 +9,8 @@ namespace palimpsest {
 namespace {
 
 bool holds(const Carry& carry, const Block& block) {
-  switch (carry.when) {
-    case Carry::When::always:
-    case Carry::When::same_tokens:
-      return true;
-    case Carry::When::starting_anew:
-      return block.starts_anew;
-    case Carry::When::going_on:
-      return !block.starts_anew;
-  }
-  return false;
+  if (carry.when == Carry::When::starting_anew) return block.starts_anew;
+  return carry.when != Carry::When::going_on || !block.starts_anew;
 }
 
 /// The rows that a block gives the output.

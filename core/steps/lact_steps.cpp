@@ -15,10 +15,7 @@ struct LactSteps {
   std::string before(const std::string& name) const { return name + (token ? "_before" : "_in"); }
   std::string after(const std::string& name) const { return name + (token ? "_after" : "_out"); }
 
-  Expression query() const {
-    const Expression q = tensor(token ? "q" : "Q");
-    return shown.scaled ? tensor("scale") * q : q;
-  }
+  Expression query() const { return palimpsest::query(shown.scaled, token ? "q" : "Q"); }
 
   void output(PhaseBuilder& steps, const std::string& weights, const char* sentence) const {
     const Expression S = tensor(weights);
@@ -74,10 +71,11 @@ struct LactSteps {
     const Expression M = tensor(after("M"));
     steps.add("norm", Purpose::orthogonalise, "Norm",
               "The Frobenius norm: the root of the sum of all squares.", "norm", call("frobenius_norm", {M}));
-    steps.add("normalise", Purpose::orthogonalise, "Divided by its norm",
-              "Newton–Schulz needs singular values of at most 1.", "X_0",
-              call("reciprocal", {tensor("norm") + tensor("norm_eps")}) * (shown.tall ? transpose(M) : M));
-    steps.line("Divided by its norm", "Newton–Schulz needs singular values of at most 1.", {"norm"});
+    steps.add_line(
+        {"normalise", Purpose::orthogonalise, "Divided by its norm",
+         "Newton–Schulz needs singular values of at most 1.", "X_0",
+         call("reciprocal", {tensor("norm") + tensor("norm_eps")}) * (shown.tall ? transpose(M) : M)},
+        {"norm"});
     for (int i = 1; i <= step_count; ++i) {
       const Expression X = tensor(fmt::format("X_{}", i - 1));
       const std::string gram = fmt::format("B_{}", i);

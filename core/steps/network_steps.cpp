@@ -46,7 +46,7 @@ struct NetworkSteps {
 
   bool deep() const { return plan.layers() == 2; }
   std::string last_gradient() const { return "g" + plan.suffix(plan.layers() - 1); }
-  Expression query() const { return shown.scaled ? tensor("scale") * by.of("q") : by.of("q"); }
+  Expression query() const { return palimpsest::query(shown.scaled, by.name("q")); }
   Expression start(const std::string& parameter) const { return tensor(parameter + "_start"); }
   std::string before() const { return by.token ? "_before" : "_in"; }
   std::string after() const { return by.token ? "_after" : "_out"; }
@@ -202,10 +202,10 @@ struct NetworkSteps {
       return;
     }
     steps.add("answer", Purpose::ask, "Retrieved value", sentence, by.name("y_q"), answer(index));
-    steps.add("output", Purpose::output, "Output", "The query plus the normalised retrieved value.",
-              by.name("o"),
-              query() + layer_norm(by.applied("standardise", {by.of("y_q"), tensor("ln_eps")})));
-    steps.line("Output", "The query plus the normalised retrieved value.", {by.name("y_q")});
+    steps.add_line(
+        {"output", Purpose::output, "Output", "The query plus the normalised retrieved value.", by.name("o"),
+         query() + layer_norm(by.applied("standardise", {by.of("y_q"), tensor("ln_eps")}))},
+        {by.name("y_q")});
   }
 
   /// A batch starts from the weights of the token before it, and sums up its own gradients.

@@ -15,6 +15,17 @@ Symbols usual_symbols(Form form, const char* scale) {
   return symbols;
 }
 
+bool is_scaled(const Settings& settings) {
+  const double* scale = value_at(settings.parameters, "scale");
+  return scale && *scale != 1;
+}
+
+Expression query(bool scaled, const std::string& q) {
+  return scaled ? tensor("scale") * tensor(q) : tensor(q);
+}
+
+Expression query(const Settings& settings, const std::string& q) { return query(is_scaled(settings), q); }
+
 void PhaseBuilder::add(Operation operation) {
   known_.push_back(operation.equation);
   phase_.operations.push_back(std::move(operation));

@@ -16,6 +16,13 @@ struct Steps {
 /// scale of the query, `scale` in LaTeX.
 Symbols usual_symbols(Form form, const char* scale);
 
+/// Whether the query is multiplied by a scale other than 1.
+bool is_scaled(const Settings& settings);
+
+/// The query `q` (or the rows `Q` of several), times the scale where it is `scaled`, or the settings say so.
+Expression query(bool scaled, const std::string& q);
+Expression query(const Settings& settings, const std::string& q);
+
 /// Makes a phase: operations are collected one by one; a line takes those added since the last line.
 class PhaseBuilder {
  public:

@@ -9,20 +9,15 @@ using Kind = Expression::Kind;
 /// The one factor of a product of tensors, turned or not, that a step of `purpose` makes; null if there is
 /// none.
 const Operation* factor_of(const Phase& phase, const Expression& product, Purpose purpose) {
-  switch (product.kind()) {
-    case Kind::tensor: {
-      const Operation* maker = maker_of(phase, product.name());
-      return maker && maker->purpose == purpose ? maker : nullptr;
-    }
-    case Kind::transpose:
-    case Kind::product:
-      for (const Expression& factor : product.arguments()) {
-        if (const Operation* found = factor_of(phase, factor, purpose)) return found;
-      }
-      return nullptr;
-    default:
-      return nullptr;
+  if (product.kind() == Kind::tensor) {
+    const Operation* maker = maker_of(phase, product.name());
+    return maker && maker->purpose == purpose ? maker : nullptr;
   }
+  if (!is_among(product.kind(), {Kind::transpose, Kind::product})) return nullptr;
+  for (const Expression& factor : product.arguments()) {
+    if (const Operation* found = factor_of(phase, factor, purpose)) return found;
+  }
+  return nullptr;
 }
 
 Expression with(const Expression& product, const std::string& factor, const Expression& other) {
@@ -52,21 +47,10 @@ bool only_erases(const Phase& phase, const Operation& update) {
 
 /// The tensors that `expression` adds up, each as it is, turned or times something else.
 void collect_addends(const Expression& expression, std::vector<std::string>& names) {
-  switch (expression.kind()) {
-    case Kind::tensor:
-      names.push_back(expression.name());
-      return;
-    case Kind::named:
-      names.push_back(expression.name());
-      [[fallthrough]];
-    case Kind::transpose:
-    case Kind::sum:
-    case Kind::difference:
-      for (const Expression& argument : expression.arguments()) collect_addends(argument, names);
-      return;
-    default:
-      return;
-  }
+  const Kind kind = expression.kind();
+  if (is_among(kind, {Kind::tensor, Kind::named})) names.push_back(expression.name());
+  if (!is_among(kind, {Kind::named, Kind::transpose, Kind::sum, Kind::difference})) return;
+  for (const Expression& argument : expression.arguments()) collect_addends(argument, names);
 }
 
 /// A tensor in a formula, and how it appears there: its symbol, and the kind of factor that it is part of.
@@ -78,9 +62,8 @@ struct Appearance {
 void collect(const Expression& expression, const Symbols& symbols, const std::string& factor,
              std::vector<Appearance>& found) {
   if (expression.kind() == Kind::tensor) {
-    const auto symbol = symbols.find(expression.name());
-    const std::string latex = symbol == symbols.end() ? expression.name() : symbol->second.latex;
-    found.push_back({expression.name(), factor + latex});
+    const Symbol* symbol = value_at(symbols, expression.name());
+    found.push_back({expression.name(), factor + (symbol ? symbol->latex : expression.name())});
     return;
   }
   std::string made;
@@ -139,8 +122,8 @@ std::set<std::string> state_steps(const Trace& trace) {
     for (const Carry& carry : phase.carries) together.push_back({carry.from, carry.to});
   }
   const auto has_role = [&](const std::string& name, Role role) {
-    const auto symbol = trace.symbols.find(name);
-    return symbol != trace.symbols.end() && symbol->second.role == role;
+    const Symbol* symbol = value_at(trace.symbols, name);
+    return symbol && symbol->role == role;
   };
   std::set<std::string> found;
   const auto belongs = [&](const std::string& name) {
@@ -161,10 +144,10 @@ std::set<std::string> state_steps(const Trace& trace) {
 
 const Line* rewriting_line(const Trace& trace) {
   for (const Phase& phase : trace.phases) {
-    const auto write = std::ranges::find(phase.operations, Purpose::write, &Operation::purpose);
-    if (write == phase.operations.end()) continue;
+    const Operation* write = row_called(phase.operations, Purpose::write, &Operation::purpose);
+    if (!write) continue;
     for (const Line& line : phase.lines) {
-      if (std::ranges::find(line.operations, write->id) != line.operations.end()) return &line;
+      if (is_among(write->id, line.operations)) return &line;
     }
   }
   return nullptr;
@@ -176,8 +159,7 @@ std::vector<std::string> lacking(const Line& line, const Symbols& symbols, const
   for (const Appearance& each : appearances(other, other_symbols)) known.insert(each.looks);
   std::vector<std::string> tensors;
   for (const Appearance& each : appearances(line, symbols)) {
-    if (known.contains(each.looks) || std::ranges::find(tensors, each.tensor) != tensors.end()) continue;
-    tensors.push_back(each.tensor);
+    if (!known.contains(each.looks) && !is_among(each.tensor, tensors)) tensors.push_back(each.tensor);
   }
   return tensors;
 }
@@ -185,11 +167,11 @@ std::vector<std::string> lacking(const Line& line, const Symbols& symbols, const
 namespace {
 
 /// Rewrites expressions for turned states. Numbers stay in front of what they scale.
-class Turner {
- public:
-  Turner(const Symbols& symbols, const Record& record) : symbols_(symbols), record_(record) {}
+struct Turner {
+  const Symbols& symbols;
+  const Record& record;
 
-  bool turns(const std::string& name) const { return palimpsest::turns(name, symbols_, record_); }
+  bool turns(const std::string& name) const { return palimpsest::turns(name, symbols, record); }
 
   /// The value of `x`.
   Expression kept(const Expression& x) const {
@@ -220,16 +202,12 @@ class Turner {
         return flipped(arguments[0]) + flipped(arguments[1]);
       case Kind::difference:
         return flipped(arguments[0]) - flipped(arguments[1]);
-      case Kind::diagonal:
-        return kept(x);
-      case Kind::function:
-        break;
+      default:
+        return x.kind() == Kind::diagonal ? kept(x) : transpose(kept(x));
     }
-    return transpose(kept(x));
   }
 
- private:
-  bool is_number(const Expression& x) const { return shape(x, record_) == Shape{1, 1}; }
+  bool is_number(const Expression& x) const { return shape(x, record) == Shape{1, 1}; }
 
   Expression flipped_product(const Expression& x, const Expression& y) const {
     if (is_number(x)) return kept(x) * flipped(y);
@@ -239,16 +217,13 @@ class Turner {
     if (!is_scaled) return flipped(y) * flipped(x);
     return kept(x.arguments()[0]) * flipped(y) * flipped(x.arguments()[1]);
   }
-
-  const Symbols& symbols_;
-  const Record& record_;
 };
 
 }  // namespace
 
 bool turns(std::string_view name, const Symbols& symbols, const Record& record) {
-  const auto symbol = symbols.find(name);
-  if (symbol == symbols.end() || symbol->second.role != Role::state || !symbol->second.turns) return false;
+  const Symbol* symbol = value_at(symbols, name);
+  if (!symbol || symbol->role != Role::state || !symbol->turns) return false;
   if (!record.contains(name)) return false;
   const Matrix<double>& value = record.at(name);
   return value.rows() > 1 && value.cols() > 1;
@@ -263,7 +238,7 @@ Record turned(const Record& record, const Symbols& symbols) {
 }
 
 Equation turned(const Equation& equation, const Symbols& symbols, const Record& record) {
-  const Turner turner(symbols, record);
+  const Turner turner{symbols, record};
   const bool turns = turner.turns(equation.result);
   return {equation.result, turns ? turner.flipped(equation.expression) : turner.kept(equation.expression)};
 }

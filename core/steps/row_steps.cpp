@@ -20,12 +20,7 @@ struct TokenSteps {
   const Notation& notation;
   bool scaled;
 
-  Expression query() const {
-    const Expression q = tensor(notation.token.q);
-    return scaled && notation.token.q == "q" ? tensor("scale") * q : q;
-  }
-
-  bool decays() const { return has_any_decay(structure); }
+  Expression query() const { return palimpsest::query(scaled && notation.token.q == "q", notation.token.q); }
 
   void decay(PhaseBuilder& steps) const {
     Expression kept = tensor("S_before");
@@ -54,19 +49,17 @@ struct TokenSteps {
                                      : call("negative", {tensor("old")}));
   }
 
-  /// A state in parts: the rule says itself how they move.
-  void write_parts(PhaseBuilder& steps) const {
-    steps.add_all(notation.token_write);
-    steps.line("The memory is updated", "The decayed memory plus the update of “{token}”.",
-               {"update", "error"}, 3);
-  }
-
   void write(PhaseBuilder& steps) const {
-    if (!structure.parts.empty()) return write_parts(steps);
+    const char* sentence = "The decayed memory plus the update of “{token}”.";
+    if (!structure.parts.empty()) {  // the rule says itself how they move
+      steps.add_all(notation.token_write);
+      return steps.line("The memory is updated", sentence, {"update", "error"}, 3);
+    }
     const bool erases = structure.erase != Erase::none;
-    const std::string kept = decays() ? "S_decayed" : "S_before";
+    const bool decays = has_any_decay(structure);
+    const std::string kept = decays ? "S_decayed" : "S_before";
     if (structure.erase == Erase::undecayed) read(steps, "S_before");
-    if (decays()) decay(steps);
+    if (decays) decay(steps);
     if (structure.erase == Erase::decayed) read(steps, kept);
 
     const Expression k = tensor(notation.token.k);
@@ -85,8 +78,7 @@ struct TokenSteps {
     }
     steps.add("write", Purpose::write, "Memory after the write", "The memory after the write of “{token}”.",
               "S_after", after);
-    steps.line("The memory is updated", "The decayed memory plus the update of “{token}”.",
-               {"update", "plain_update", "S_decayed", "error"}, 3);
+    steps.line("The memory is updated", sentence, {"update", "plain_update", "S_decayed", "error"}, 3);
   }
 
   bool reads_first() const { return structure.read_at == ReadAt::before_row; }
@@ -115,10 +107,7 @@ struct ChunkSteps {
 
   std::string scope() const { return whole ? "the sequence" : "the chunk"; }
 
-  Expression Q() const {
-    const Expression q = tensor(notation.rows.q);
-    return scaled && notation.rows.q == "Q" ? tensor("scale") * q : q;
-  }
+  Expression Q() const { return query(scaled && notation.rows.q == "Q", notation.rows.q); }
   Expression K() const { return tensor(notation.rows.k); }
   Expression A() const { return tensor(structure.erase_key ? notation.rows.a : notation.rows.k); }
   Expression B() const { return structure.beta ? hadamard(tensor(notation.rows.beta), K()) : K(); }

@@ -40,9 +40,6 @@ Structure double_softmax_structure(const Settings& settings) {
 }
 
 Notation double_softmax_notation(const Settings& settings) {
-  const auto scale = settings.parameters.find("scale");
-  const bool scaled = scale != settings.parameters.end() && scale->second != 1;
-  const auto scaled_query = [&](const char* q) { return scaled ? tensor("scale") * tensor(q) : tensor(q); };
   const auto before = [](const char* k, const char* k_shares) {
     return std::vector<Operation>{{"log_sum", Purpose::gates, "Sum over all keys so far",
                                    "The logarithm of the sum of exponentials of this channel's keys.",
@@ -61,9 +58,9 @@ Notation double_softmax_notation(const Settings& settings) {
   return {.token = {"q_shares", "k_shares", "v", "o"},
           .rows = {"Q_shares", "K_shares", "V", "O"},
           .token_before = before("k", "k_shares"),
-          .token_query = asked("q_shares", transpose(call("row_softmax", {transpose(scaled_query("q"))}))),
+          .token_query = asked("q_shares", transpose(call("row_softmax", {transpose(query(settings, "q"))}))),
           .rows_before = before("K", "K_shares"),
-          .rows_query = asked("Q_shares", call("row_softmax", {scaled_query("Q")})),
+          .rows_query = asked("Q_shares", call("row_softmax", {query(settings, "Q")})),
           .symbols = {{"log_z", {"\\log z_t", Role::gate, "sum over all keys so far"}},
                       {"log_z_before", {"\\log z_{t-1}", Role::gate, "sum over all keys before"}},
                       {"q_shares", {"\\tilde q_t", Role::query, "query as shares"}},
@@ -91,11 +88,8 @@ std::vector<InnerProblem> share_problems(const InnerContext& context) {
   const Program<double> row = rule.encode<double>(context.sequence, context.token, 1);
   const Matrix<double>& S = state_of(context.before, "S");
   const Matrix<double> forgotten = (1 - row.alpha().transpose().array()).matrix();
-  return {{.first_token = context.token,
-           .names = {"S"},
-           .terms = {{dot_loss(one_pair(row.k, row.v))}, {shrinking_loss(forgotten.replicate(1, S.cols()))}},
-           .at = {S},
-           .from = {S}}};
+  return step_from(context, S,
+                   {{dot_loss(one_pair(row.k, row.v))}, {shrinking_loss(forgotten.replicate(1, S.cols()))}});
 }
 
 }  // namespace
@@ -104,12 +98,11 @@ std::vector<InnerProblem> share_problems(const InnerContext& context) {
 /// channel.
 Variant double_softmax() {
   const auto encoder = []<class Scalar>(const Rows<Scalar>& rows) {
-    const Matrix<double> k = rows.sequence.at("k").template rows<double>(rows.first, rows.count);
-    const Matrix<double> before =
-        rows.sequence.at("log_z_before").template rows<double>(rows.first, rows.count);
-    const Matrix<double> after = rows.sequence.at("log_z").template rows<double>(rows.first, rows.count);
+    const Rows<double> exact{rows.sequence, rows.first, rows.count};
+    const Matrix<double> before = exact("log_z_before");
+    const Matrix<double> after = exact("log_z");
     return Program<Scalar>{.q = shares<Scalar>(rows.scaled_q()),
-                           .k = exponential((k - after).array()).matrix().template cast<Scalar>(),
+                           .k = exponential((exact("k") - after).array()).matrix().template cast<Scalar>(),
                            .v = rows("v"),
                            .gate = exponential((before - after).array()).matrix().template cast<Scalar>()};
   };

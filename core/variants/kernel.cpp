@@ -19,12 +19,8 @@ Matrix<Scalar> with_ones(const Matrix<Scalar>& v) {
 }
 
 Notation kernel_notation(const Settings& settings) {
-  const std::string& map_q = settings.options.find("feature_map_q")->second;
-  const std::string& map_k = settings.options.find("feature_map_k")->second;
-  const double* scale = value_at(settings.parameters, "scale");
-  const auto query = [&](const char* q) {
-    return scale && *scale != 1 ? tensor("scale") * tensor(q) : tensor(q);
-  };
+  const std::string& map_q = settings.option("feature_map_q");
+  const std::string& map_k = settings.option("feature_map_k");
   const auto mapped_by = [](const std::string& map, const char* prefix, const Expression& x) {
     if (map == "favor") return call(prefix + map, {x, tensor("directions")});
     return call(prefix + map, {x});
@@ -41,7 +37,7 @@ Notation kernel_notation(const Settings& settings) {
   const auto asked = [&](const char* prefix, const char* q, const ProgramNames& mapped) {
     return std::vector<Operation>{{"features_q", Purpose::prepare, "Query features",
                                    "The query is mapped to features too.", mapped.q,
-                                   mapped_by(map_q, prefix, query(q))}};
+                                   mapped_by(map_q, prefix, query(settings, q))}};
   };
   const char* sentence = "Dividing by the sum of the weights gives a weighted mean.";
   const ProgramNames token = {"q_features", "k_features", "v_one", "read"};
@@ -140,8 +136,7 @@ Variant kernel() {
           },
       .go_together =
           [](const Settings& settings) {
-            return same_feature_count(settings.options.at("feature_map_q"),
-                                      settings.options.at("feature_map_k"));
+            return same_feature_count(settings.option("feature_map_q"), settings.option("feature_map_k"));
           },
   };
 }

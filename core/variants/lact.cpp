@@ -25,14 +25,17 @@ LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
           .weight_norm = settings.option("weight_norm") == "true",
           .momentum = sequence.has("momentum"),
           .tall = sequence.dk > sequence.dv,
-          .scaled = sequence.parameter("scale") != 1,
+          .scaled = is_scaled(sequence.settings),
           .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
 }
 
 /// The carried matrices by index.
 enum LactCarried { weights, direction, gradient };
 
-/// What all forms take from a sequence.
+/// Recurrent: the gradient is gathered token by token, the weights change at batch ends. Chunkwise: gathered
+/// in pieces of at most one chunk that never cross the end of an inner batch, so that the chunk changes no
+/// result; then the update is made, and with update_first the pieces are read. Parallel: the scan over all
+/// batches in one block, where no gradient needs the weights.
 template <class Scalar>
 class LactWalk : public OperatorWalk<LactTokens, Scalar> {
  public:
@@ -48,6 +51,37 @@ class LactWalk : public OperatorWalk<LactTokens, Scalar> {
     if (shown_.weight_norm) column_norm_ = lact_column_norm<Scalar>(sequence);
   }
 
+  Index block_count() const override {
+    if (scans()) return Walk<Scalar>::block_count();
+    const Index batches = pieces_.batch_count();
+    return batches == 0 ? 0
+                        : (batches - 1) * blocks_per_batch() + blocks_with(pieces_.pieces_of(batches - 1));
+  }
+
+  Block block(Index index) const override {
+    if (scans()) return Walk<Scalar>::block(index);
+    const Index batch = index / blocks_per_batch();
+    const Index inside = index % blocks_per_batch();
+    const Index pieces = pieces_.pieces_of(batch);
+    if (inside == pieces)
+      return {LactPhase::updating, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
+    const bool gathers = inside < pieces;
+    const Piece piece = pieces_.piece(batch, gathers ? inside : inside - pieces - 1);
+    return {.phase = gathers ? LactPhase::gathering : LactPhase::reading,
+            .first_token = piece.first,
+            .count = piece.count,
+            .starts_anew = gathers && piece.offset == 0};
+  }
+
+  Index block_of(Index token, Index phase) const override {
+    if (scans()) return Walk<Scalar>::block_of(token, phase);
+    const Index batch = pieces_.batch_of(token);
+    const Index pieces = pieces_.pieces_of(batch);
+    const Index start = batch * blocks_per_batch();
+    if (phase == LactPhase::updating) return start + pieces;
+    return start + pieces_.piece_in_batch(token) + (phase == LactPhase::reading ? pieces + 1 : 0);
+  }
+
   Carried<Scalar> initial() const override {
     const Matrix<Scalar> S = sequence_.at("initial_S").template all<Scalar>();
     const Matrix<Scalar> zero = Matrix<Scalar>::Zero(S.rows(), S.cols());
@@ -59,10 +93,53 @@ class LactWalk : public OperatorWalk<LactTokens, Scalar> {
             {"M", carried[direction].template cast<double>()}};
   }
 
- protected:
+  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
+    Carried<Scalar> updated = carried;
+    const Block update = {LactPhase::updating, pieces_.piece(pieces_.batch_of(tokens - 1), 0).first};
+    this->engine_.block({.form = form_, .phase = LactPhase::updating}, this->tokens(update), updated);
+    return states(updated);
+  }
+
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
+                         const std::stop_token& stop) const override {
+    Matrix<Scalar> O = OperatorWalk<LactTokens, Scalar>::advance(index, carried, recorder, stop);
+    const Index phase = block(index).phase;
+    if (!scans() && phase == LactPhase::gathering) note(recorder, this->after("G"), carried[gradient]);
+    if (!scans() && phase != LactPhase::updating) return O;
+    note(recorder, this->after("M"), carried[direction]);
+    note(recorder, this->after("S"), carried[weights]);
+    return O;
+  }
+
+  /// The rows of a piece, its gradient, and what one update makes on the way; or (parallel) four tables of
+  /// the weights of all batches.
+  Footprint need(bool recorded) const override {
+    const auto K = static_cast<double>(sequence_.dk);
+    const auto V = static_cast<double>(sequence_.dv);
+    const auto n = static_cast<double>(pieces_.largest_piece());
+    const double tables = 4 * static_cast<double>(batches_.batch_count() + 1) * K * V;
+    const double update = (recorded ? 32 : 8) * K * V;
+    const double numbers = scans() ? tables + n * (3 * K + 2 * V) : n * (2 * K + 5 * V) + update;
+    return {.work = this->number_size(recorded) * numbers,
+            .what = scans() ? "the weights of all its batches" : "its rows and weights"};
+  }
+
+ private:
+  using Walk<Scalar>::sequence_;
+  using Walk<Scalar>::form_;
+  using Walk<Scalar>::pieces_;
+
+  bool scans() const { return form_ == Form::parallel; }
+  Index blocks_with(Index pieces) const { return (shown_.update_first ? 2 : 1) * pieces + 1; }
+  Index blocks_per_batch() const { return blocks_with(pieces_.pieces_per_batch()); }
+
+  std::string before(const std::string& name) const {
+    return name + (form_ == Form::recurrent ? "_before" : "_in");
+  }
+
   /// An update needs no rows, only its batch's momentum.
   LactTokens<Scalar> tokens(const Block& block) const override {
-    const bool updates = form_ != Form::parallel && block.phase == LactPhase::updating;
+    const bool updates = !scans() && block.phase == LactPhase::updating;
     const Rows<Scalar> given{sequence_, block.first_token, updates ? 0 : block.count};
     const Index batches = block.count == sequence_.tokens ? batches_.batch_count() : 1;
     return {.way = way_,
@@ -80,100 +157,14 @@ class LactWalk : public OperatorWalk<LactTokens, Scalar> {
     return sequence_.at("momentum").template rows<Scalar>(first, count);
   }
 
-  using Walk<Scalar>::sequence_;
-  using Walk<Scalar>::form_;
-
-  InnerBatches batches_;
-  LactShown shown_;
-  LactWay way_;
-  std::optional<RowVector<Scalar>> column_norm_;
-};
-
-/// Recurrent and chunkwise: the pieces of a batch are gathered, the update is made, and with update_first the
-/// pieces are read.
-template <class Scalar>
-class BatchWalk : public LactWalk<Scalar> {
- public:
-  using LactWalk<Scalar>::LactWalk;
-
-  Index block_count() const override {
-    const Index batches = pieces_.batch_count();
-    return batches == 0 ? 0 : (batches - 1) * blocks_per_batch() + blocks_of(batches - 1);
-  }
-
-  Block block(Index index) const override {
-    const Index batch = index / blocks_per_batch();
-    const Index inside = index % blocks_per_batch();
-    const Index pieces = pieces_.pieces_of(batch);
-    if (inside == pieces)
-      return {LactPhase::updating, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
-    const bool gathers = inside < pieces;
-    const Piece piece = pieces_.piece(batch, gathers ? inside : inside - pieces - 1);
-    return {.phase = gathers ? LactPhase::gathering : LactPhase::reading,
-            .first_token = piece.first,
-            .count = piece.count,
-            .starts_anew = gathers && piece.offset == 0};
-  }
-
-  Index block_of(Index token, Index phase) const override {
-    const Index batch = pieces_.batch_of(token);
-    const Index pieces = pieces_.pieces_of(batch);
-    const Index start = batch * blocks_per_batch();
-    if (phase == LactPhase::updating) return start + pieces;
-    return start + pieces_.piece_in_batch(token) + (phase == LactPhase::reading ? pieces + 1 : 0);
-  }
-
-  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
-                         const std::stop_token& stop) const override {
-    Matrix<Scalar> O = LactWalk<Scalar>::advance(index, carried, recorder, stop);
-    if (!recorder) return O;
-    const Index phase = this->block(index).phase;
-    if (phase == LactPhase::gathering) (*recorder)(after("G"), carried[gradient]);
-    if (phase != LactPhase::updating) return O;
-    (*recorder)(after("M"), carried[direction]);
-    (*recorder)(after("S"), carried[weights]);
-    return O;
-  }
-
-  NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
-    Carried<Scalar> updated = carried;
-    const Block update = {LactPhase::updating, pieces_.piece(pieces_.batch_of(tokens - 1), 0).first};
-    this->engine_.block({.form = form_, .phase = LactPhase::updating}, this->tokens(update), updated);
-    return this->states(updated);
-  }
-
-  /// The rows of a piece, its gradient, and what one update makes on the way.
-  Footprint need(bool recorded) const override {
-    const auto K = static_cast<double>(sequence_.dk);
-    const auto V = static_cast<double>(sequence_.dv);
-    const auto n = static_cast<double>(pieces_.largest_piece());
-    const double update = (recorded ? 32 : 8) * K * V;
-    return {.work = this->number_size(recorded) * (n * (2 * K + 5 * V) + update),
-            .what = "its rows and weights"};
-  }
-
- private:
-  using LactWalk<Scalar>::sequence_;
-  using LactWalk<Scalar>::form_;
-  using LactWalk<Scalar>::pieces_;
-  using LactWalk<Scalar>::shown_;
-  using LactWalk<Scalar>::after;
-
-  Index blocks_with(Index pieces) const { return (shown_.update_first ? 2 : 1) * pieces + 1; }
-  Index blocks_per_batch() const { return blocks_with(pieces_.pieces_per_batch()); }
-  Index blocks_of(Index batch) const { return blocks_with(pieces_.pieces_of(batch)); }
-
-  std::string before(const std::string& name) const {
-    return name + (form_ == Form::recurrent ? "_before" : "_in");
-  }
-
   void record_given(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const override {
+    if (scans()) return record_scan(block, carried, recorder);
     const bool reads = block.phase == LactPhase::reading;
     if (reads || (block.phase == LactPhase::gathering && !shown_.update_first)) {
       this->record_scale(recorder);
       this->record_input("q", block, recorder);
     }
-    recorder(reads ? after("S") : "S_start", carried[weights]);
+    recorder(reads ? this->after("S") : "S_start", carried[weights]);
     if (block.phase == LactPhase::gathering) {
       this->record_input("k", block, recorder);
       this->record_input("v", block, recorder);
@@ -189,48 +180,18 @@ class BatchWalk : public LactWalk<Scalar> {
     recorder("momentum", static_cast<double>(this->tokens(block).momentum_of(0)));
     recorder("norm_eps", newton_schulz_eps);
     recorder("column_eps", column_norm_eps);
-    if (this->column_norm_) recorder("column_norm", this->column_norm_->transpose());
-    if (!this->way_.muon) return;
-    for (std::size_t i = 0; i < this->way_.muon->size(); ++i) {
+    if (column_norm_) recorder("column_norm", column_norm_->transpose());
+    if (!way_.muon) return;
+    for (std::size_t i = 0; i < way_.muon->size(); ++i) {
       const std::string suffix = shown_.tuned ? fmt::format("_{}", i + 1) : "";
-      const NewtonSchulzStep& step = (*this->way_.muon)[i];
+      const NewtonSchulzStep& step = (*way_.muon)[i];
       recorder("a" + suffix, step.a);
       recorder("b" + suffix, step.b);
       recorder("c" + suffix, step.c);
     }
   }
-};
 
-/// Parallel: everything in one block.
-template <class Scalar>
-class ScanWalk : public LactWalk<Scalar> {
- public:
-  using LactWalk<Scalar>::LactWalk;
-
-  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
-                         const std::stop_token& stop) const override {
-    Matrix<Scalar> O = LactWalk<Scalar>::advance(index, carried, recorder, stop);
-    note(recorder, "S_out", carried[weights]);
-    note(recorder, "M_out", carried[direction]);
-    return O;
-  }
-
-  /// Four tables of the weights of all batches.
-  Footprint need(bool recorded) const override {
-    const auto K = static_cast<double>(sequence_.dk);
-    const auto V = static_cast<double>(sequence_.dv);
-    const auto T = static_cast<double>(sequence_.tokens);
-    const double weights = 4 * static_cast<double>(batches_.batch_count() + 1) * K * V;
-    return {.work = this->number_size(recorded) * (weights + T * (3 * K + 2 * V)),
-            .what = "the weights of all its batches"};
-  }
-
- private:
-  using LactWalk<Scalar>::sequence_;
-  using LactWalk<Scalar>::shown_;
-  using LactWalk<Scalar>::batches_;
-
-  void record_given(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const override {
+  void record_scan(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const {
     this->record_inputs(block, recorder);
     recorder("eta", this->rows(block)("eta"));
     Matrix<double> starts(batches_.batch_count(), 1);
@@ -239,15 +200,20 @@ class ScanWalk : public LactWalk<Scalar> {
     recorder("later", shown_.update_first ? 1.0 : 0.0);
     recorder("S_start", carried[weights]);
     recorder("M_start", carried[direction]);
-    if (shown_.momentum) recorder("momentum", this->momenta(0, batches_.batch_count()));
-    if (!this->way_.muon) return;
+    if (shown_.momentum) recorder("momentum", momenta(0, batches_.batch_count()));
+    if (!way_.muon) return;
     Matrix<double> coefficients(5, 3);
     for (Index i = 0; i < 5; ++i) {
-      const NewtonSchulzStep& step = entry(*this->way_.muon, i);
+      const NewtonSchulzStep& step = entry(*way_.muon, i);
       coefficients.row(i) << step.a, step.b, step.c;
     }
     recorder("coefficients", coefficients);
   }
+
+  InnerBatches batches_;
+  LactShown shown_;
+  LactWay way_;
+  std::optional<RowVector<Scalar>> column_norm_;
 };
 
 std::optional<std::string> lact_missing(Form form, const Settings& settings) {
@@ -335,25 +301,6 @@ std::shared_ptr<const Rule> lact_row_program() {
       .structure = structure, .encoder = encoder, .notation = learning_notation, .states = {initial, named}});
 }
 
-/// Recurrent: the gradient is gathered token by token, the weights change at batch ends. Chunkwise: gathered
-/// in pieces of at most one chunk that never cross the end of an inner batch, so that the chunk changes no
-/// result. Parallel: the scan over all batches, where no gradient needs the weights.
-std::shared_ptr<const Rule> lact_rule() {
-  return walk_rule(
-      []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
-                       const Engines<Scalar>& engines) -> std::unique_ptr<const Walk<Scalar>> {
-        if (form == Form::parallel)
-          return std::make_unique<ScanWalk<Scalar>>(sequence, form, chunk_size, engines);
-        return std::make_unique<BatchWalk<Scalar>>(sequence, form, chunk_size, engines);
-      },
-      {.steps = [](const Sequence& sequence, Form form,
-                   Index chunk_size) { return lact_steps(shown_of(sequence, form, chunk_size)); },
-       .cost = lact_cost,
-       .missing = lact_missing,
-       .nonlinear = lact_nonlinear,
-       .parallel = ParallelRule{lact_row_program(), runs_as_row_program, is_row_program}});
-}
-
 constexpr const char* batch_words =
     "Return v for k, for a whole batch at once, with all gradients at the weights before it.";
 constexpr const char* muon_words = " Muon gives all singular directions the same step.";
@@ -383,7 +330,6 @@ std::vector<InnerProblem> lact_problems(const InnerContext& context) {
   const Matrix<double>& S = state_of(context.batch_start, "S");
   InnerProblem problem{.first_token = first,
                        .token_count = count,
-                       .names = {"S"},
                        .terms = {{sequence.option("loss") == "l2" ? squared_loss(pairs) : dot_loss(pairs)}},
                        .at = {S},
                        .from = {S},
@@ -445,7 +391,13 @@ Variant lact() {
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",
                .adapt = write_loss,
                .problems = lact_problems},
-      .rule = lact_rule(),
+      .rule = walk_rule<LactWalk>(
+          {.steps = [](const Sequence& sequence, Form form,
+                       Index chunk_size) { return lact_steps(shown_of(sequence, form, chunk_size)); },
+           .cost = lact_cost,
+           .missing = lact_missing,
+           .nonlinear = lact_nonlinear,
+           .parallel = ParallelRule{lact_row_program(), runs_as_row_program, is_row_program}}),
       .hand_over = hand_over_column_norm,
   };
 }

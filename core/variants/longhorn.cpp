@@ -78,12 +78,8 @@ std::vector<InnerProblem> channel_problems(const InnerContext& context) {
   const Matrix<double> k = row_of(context, "k");
   const Matrix<double>& S = state_of(context.before, "S");
   const Matrix<double> squares = k.cwiseAbs2().transpose().replicate(1, S.cols());
-  return {{.first_token = context.token,
-           .names = {"S"},
-           .terms = {{dot_loss(one_pair(k, row_of(context, "v")))}, {shrinking_loss(squares)}},
-           .at = {S},
-           .from = {S},
-           .rate = steps<double>(k, row_of(context, "beta"))(0, 0)}};
+  return step_from(context, S, {{dot_loss(one_pair(k, row_of(context, "v")))}, {shrinking_loss(squares)}},
+                   steps<double>(k, row_of(context, "beta"))(0, 0));
 }
 
 }  // namespace

@@ -81,8 +81,7 @@ void add_outputs(PhaseBuilder& steps, const std::string& title, const Expression
             o, tensor("read") + hadamard(tensor("D"), tensor(v)));
 }
 
-Phase mamba_token_phase(bool scaled, bool has_skip) {
-  const Expression query = scaled ? tensor("scale") * tensor("q") : tensor("q");
+Phase mamba_token_phase(const Expression& query, bool has_skip) {
   PhaseBuilder steps("token by token");
   steps.add("decays", Purpose::gates, "Decay of each entry",
             "The decay of each entry over the time step of “{token}”.", "E",
@@ -107,9 +106,8 @@ Phase mamba_token_phase(bool scaled, bool has_skip) {
   return steps.take();
 }
 
-Phase mamba_scan_phase(bool scaled, bool has_skip, bool whole) {
+Phase mamba_scan_phase(const Expression& query, bool has_skip, bool whole) {
   const std::string scope = whole ? "the sequence" : "the chunk";
-  const Expression query = scaled ? tensor("scale") * tensor("Q") : tensor("Q");
   PhaseBuilder steps(whole ? "the whole sequence at once" : "chunk by chunk");
   steps.add("decays", Purpose::gates, "Decay of each entry",
             "The decay of each entry at each token; one row per token.", "E",
@@ -146,7 +144,6 @@ Phase mamba_scan_phase(bool scaled, bool has_skip, bool whole) {
 
 /// What each form of Mamba (spec 3.14) shows, under the names that core/engines/mamba records.
 Steps mamba_steps(const Sequence& sequence, Form form, Index) {
-  const bool scaled = sequence.parameter("scale") != 1;
   const bool has_skip = sequence.has("D");
   Symbols symbols = usual_symbols(form, "\\sigma");
   symbols.insert(
@@ -160,7 +157,7 @@ Steps mamba_steps(const Sequence& sequence, Form form, Index) {
                     {"update", {"B_t", Role::state, "update"}},
                     {"S_after", {"S_t", Role::state, "memory after"}},
                     {"read", {"y_t", Role::output, "what the memory returns"}}});
-    return {{mamba_token_phase(scaled, has_skip)}, symbols};
+    return {{mamba_token_phase(query(sequence.settings, "q"), has_skip)}, symbols};
   }
   const bool whole = form == Form::parallel;
   symbols.insert({{"Delta", {"\\Delta", Role::strength, "time steps"}},
@@ -173,7 +170,7 @@ Steps mamba_steps(const Sequence& sequence, Form form, Index) {
                   {"S_all", {"S_{1:L}", Role::state, "memory after every token", false}},
                   {"read", {"Y", Role::output, "what the memory returns"}},
                   {"S_out", {whole ? "S_n" : "S'", Role::state, "memory carried on"}}});
-  return {{mamba_scan_phase(scaled, has_skip, whole)}, symbols};
+  return {{mamba_scan_phase(query(sequence.settings, "Q"), has_skip, whole)}, symbols};
 }
 
 /// The stored pairs: keys [L, K], and values times their steps delta, which is what is written, [L, V].
@@ -186,11 +183,8 @@ std::vector<InnerProblem> mamba_problems(const InnerContext& context) {
   const auto [key, value] = stored(context.sequence, context.token, 1);
   const Matrix<double> A = context.sequence.at("A").all<double>();
   const Matrix<double> forgotten = -(A * row_of(context, "delta").asDiagonal()).array().expm1();
-  return {{.first_token = context.token,
-           .names = {"S"},
-           .terms = {{dot_loss(one_pair(key, value))}, {shrinking_loss(forgotten)}},
-           .at = {state_of(context.before, "S")},
-           .from = {state_of(context.before, "S")}}};
+  return step_from(context, state_of(context.before, "S"),
+                   {{dot_loss(one_pair(key, value))}, {shrinking_loss(forgotten)}});
 }
 
 }  // namespace

@@ -81,8 +81,7 @@ class MesaWalk : public OperatorWalk<MesaRows, Scalar> {
   }
 };
 
-Phase mesanet_token_phase(bool scaled) {
-  const Expression query = scaled ? tensor("scale") * tensor("q") : tensor("q");
+Phase mesanet_token_phase(const Expression& query) {
   const Expression strong_key = tensor("beta") * tensor("k");
   PhaseBuilder steps("token by token");
   steps.add("decay_keys", Purpose::decay, "Key statistics after decay",
@@ -111,9 +110,8 @@ Phase mesanet_token_phase(bool scaled) {
 }
 
 /// One chunk (all solves by conjugate gradients) or the whole sequence (one solve after the other).
-Phase mesanet_rows_phase(bool scaled, bool whole) {
+Phase mesanet_rows_phase(const Expression& query, bool whole) {
   const std::string scope = whole ? "the sequence" : "the chunk";
-  const Expression query = scaled ? tensor("scale") * tensor("Q") : tensor("Q");
   const Expression strong_keys = hadamard(hadamard(tensor("g_out"), tensor("beta")), tensor("K"));
   const Expression scores = hadamard(tensor("X") * transpose(tensor("K")), tensor("W"));
   const std::string carried =
@@ -138,11 +136,10 @@ Phase mesanet_rows_phase(bool scaled, bool whole) {
                  {tensor("g_in"), tensor("Hkk_in"), tensor("W"), tensor("K"), tensor("ridge"), query}),
             whole);
   steps.line("Solved queries", "One least-squares problem per token.");
-  steps.add("check", Purpose::check, "Check of the solutions",
-            "Each solution times its system gives the query again.", "Q_back",
-            hadamard(tensor("g_in"), tensor("X") * tensor("Hkk_in")) + scores * tensor("K") +
-                tensor("X") * tensor("ridge"));
-  steps.line("Check of the solutions", "Each solution times its system gives the query again.");
+  steps.add_line({"check", Purpose::check, "Check of the solutions",
+                  "Each solution times its system gives the query again.", "Q_back",
+                  hadamard(tensor("g_in"), tensor("X") * tensor("Hkk_in")) + scores * tensor("K") +
+                      tensor("X") * tensor("ridge")});
   steps.add("scores", Purpose::scores, "Attention scores",
             "The weight of each write in each output: the inner product of solved query and key.", "A",
             scores);
@@ -173,7 +170,6 @@ Phase mesanet_rows_phase(bool scaled, bool whole) {
 
 /// What each form of MesaNet (spec 3.13) shows, under the names that core/engines/mesanet records.
 Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
-  const bool scaled = sequence.parameter("scale") != 1;
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";
   Symbols symbols = usual_symbols(form, "\\sigma");
@@ -188,7 +184,7 @@ Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
                     {"Hkv_decayed", {"\\bar H^{kv}_t", Role::state, "memory after decay"}},
                     {"Hkv_after", {"H^{kv}_t", Role::state, "memory after"}},
                     {"x", {"x_t", Role::query, "solved query"}}});
-    return {{mesanet_token_phase(scaled)}, symbols};
+    return {{mesanet_token_phase(query(sequence.settings, "q"))}, symbols};
   }
   const bool whole = form == Form::parallel;
   const std::string in = whole ? "_0" : "";
@@ -206,7 +202,7 @@ Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
                   {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
                   {"Hkk_out", {whole ? "H^{kk}_n" : "H^{kk\\prime}", Role::state, "key statistics", false}},
                   {"Hkv_out", {whole ? "H^{kv}_n" : "H^{kv\\prime}", Role::state, "key–value memory"}}});
-  return {{mesanet_rows_phase(scaled, whole)}, symbols};
+  return {{mesanet_rows_phase(query(sequence.settings, "Q"), whole)}, symbols};
 }
 
 /// Hkk + ridge: [K, K].
@@ -230,13 +226,9 @@ std::vector<InnerProblem> mesanet_problems(const InnerContext& context) {
   const Matrix<double> A =
       curvature(context.sequence, gamma * state_of(context.before, "Hkk") + beta * k.transpose() * k);
   const Matrix<double> B = gamma * state_of(context.before, "Hkv") + beta * k.transpose() * v;
-  const Matrix<double> before = optimum(context.sequence, context.before);
-  return {{.first_token = context.token,
-           .names = {"S"},
-           .terms = {{quadratic_loss(A, B, beta / 2 * v.squaredNorm()),
-                      A.ldlt().solve(Matrix<double>::Identity(K, K))}},
-           .at = {before},
-           .from = {before}}};
+  return step_from(
+      context, optimum(context.sequence, context.before),
+      {{quadratic_loss(A, B, beta / 2 * v.squaredNorm()), A.ldlt().solve(Matrix<double>::Identity(K, K))}});
 }
 
 Matrix<double> answers(const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {

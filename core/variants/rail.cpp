@@ -206,8 +206,7 @@ Notation notation_on(const Path& path, const Settings& settings) {
 }
 
 const Variant& family_member(const RailStop& stop) {
-  if (const Variant* found = row_called(variants(), stop.variant, &Variant::id)) return *found;
-  throw Error(fmt::format("the rail stops at {}: no such rule", stop.variant));
+  return *row_called(variants(), stop.variant, &Variant::id);
 }
 
 Parameter position_parameter(const RailStop& lower, const RailStop& upper) {
@@ -327,14 +326,11 @@ std::pair<std::size_t, double> split(double place) {
 
 std::string moving_sentence(const Path& path, double position) {
   const Amounts now = amounts(path, position);
-  switch (path.moving(position)) {
-    case Moved::strength:
-      return fmt::format("The write strength β moves from 1 to its value: {:.2f} of the way.", now.strength);
-    case Moved::erase:
-      return fmt::format("The erase moves from 0 to 1: {:.2f} v̂ is subtracted.", now.erase);
-    case Moved::fade:
-      break;
-  }
+  const Moved moving = path.moving(position);
+  if (moving == Moved::strength)
+    return fmt::format("The write strength β moves from 1 to its value: {:.2f} of the way.", now.strength);
+  if (moving == Moved::erase)
+    return fmt::format("The erase moves from 0 to 1: {:.2f} v̂ is subtracted.", now.erase);
   if (path.to.fade == Fade::none)
     return fmt::format("The decay is removed: α moves to 1 and is now α to the power of {:.2f}.", now.fade);
   if (path.from.fade == Fade::fixed)

@@ -137,14 +137,10 @@ class LeastSquaresWalk : public Walk<Scalar> {
 std::vector<InnerProblem> rls_problems(const InnerContext& context) {
   const Matrix<double> k = row_of(context, "k");
   const Matrix<double> beta = row_of(context, "beta");
-  const Matrix<double>& S = state_of(context.before, "S");
   Matrix<double> P = state_of(context.before, "P");
   least_squares_gains<double>({k, row_of(context, "gamma"), beta}, P);
-  return {{.first_token = context.token,
-           .names = {"S"},
-           .terms = {{squared_loss(one_pair(k, row_of(context, "v"), beta(0, 0))), P}},
-           .at = {S},
-           .from = {S}}};
+  return step_from(context, state_of(context.before, "S"),
+                   {{squared_loss(one_pair(k, row_of(context, "v"), beta(0, 0))), P}});
 }
 
 Notation rls_notation() {
@@ -190,7 +186,7 @@ Steps rls_steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
                        {"P_in", {"P_0", Role::plain, "uncertainty before"}},
                        {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "uncertainty"}}};
   for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
-  std::vector<Phase> phases = row_phases(structure, rls_notation(), form, sequence.parameter("scale") != 1);
+  std::vector<Phase> phases = row_phases(structure, rls_notation(), form, is_scaled(sequence.settings));
   for (Phase& phase : phases) {
     phase.carries.push_back(by_token ? Carry{"P_after", "P_before"} : Carry{"P_out", "P_in"});
   }

@@ -155,11 +155,10 @@ Phase done_phase() {
   return steps.take();
 }
 
-std::vector<Phase> softmax_phases(Form form, bool scaled, bool fades) {
-  const auto query = [&](const char* name) { return scaled ? tensor("scale") * tensor(name) : tensor(name); };
-  if (form == Form::recurrent) return {stream_phase(query("q"), fades)};
-  if (form == Form::parallel) return {dense_phase(query("Q"), fades)};
-  return {tile_phase(query("Q"), fades), done_phase()};
+std::vector<Phase> softmax_phases(Form form, const Settings& settings, bool fades) {
+  if (form == Form::recurrent) return {stream_phase(query(settings, "q"), fades)};
+  if (form == Form::parallel) return {dense_phase(query(settings, "Q"), fades)};
+  return {tile_phase(query(settings, "Q"), fades), done_phase()};
 }
 
 Symbols softmax_symbols(Form form, bool fades) {
@@ -283,15 +282,14 @@ class SoftmaxWalk : public Walk<Scalar> {
                      Recorder& recorder) const {
     if (bias.size() == 0) return;
     const Index first_query = cache_.earlier + block.first_token;
+    const auto numbers = [](Index first, Index count) {
+      return Vector<double>::LinSpaced(count, static_cast<double>(first),
+                                       static_cast<double>(first + count - 1));
+    };
     recorder("g", cache_.log_gates.head(first_query + block.count));
     recorder("queries", numbers(first_query, block.count));
     recorder("keys", numbers(first_key, bias.cols()));
     recorder("decays", bias);
-  }
-
-  static Vector<double> numbers(Index first, Index count) {
-    return Vector<double>::LinSpaced(count, static_cast<double>(first),
-                                     static_cast<double>(first + count - 1));
   }
 
   void record_given(const Block& block, const CachedQueries<Scalar>& queries, Recorder& recorder) const {
@@ -447,8 +445,7 @@ class SoftmaxRule : public Rule {
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t, const DeviceEngines& engines) const override {
     require_form(form, sequence.settings, chunk_size);
-    const bool scaled = sequence.parameter("scale") != 1;
-    Steps steps = {softmax_phases(form, scaled, fades_), softmax_symbols(form, fades_)};
+    Steps steps = {softmax_phases(form, sequence.settings, fades_), softmax_symbols(form, fades_)};
     const Groups groups = groups_of(form, sequence.tokens, chunk_size, 1);
     return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& all) {
       auto walk =

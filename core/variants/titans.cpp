@@ -90,7 +90,6 @@ Matrix<double> titans_initial(const Sequence& sequence) {
 /// The gradient of 1/2 |S^T k - v|^2 is taken at the memory that the batch began with.
 std::vector<InnerProblem> titans_problems(const InnerContext& context) {
   return {{.first_token = context.token,
-           .names = {"S"},
            .terms = {{squared_loss(one_pair(row_of(context, "k"), row_of(context, "v")))}},
            .at = {state_of(context.batch_start, "S")},
            .from = {state_of(context.before, "S")},

@@ -131,7 +131,7 @@ NetworkShown shown(const Sequence& sequence, Form form, Index chunk_size) {
   return {.form = form,
           .normalised = sequence.option("layer_norm") == "true",
           .sigma = sequence.has("sigma"),
-          .scaled = sequence.parameter("scale") != 1,
+          .scaled = is_scaled(sequence.settings),
           .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
 }
 
@@ -201,16 +201,19 @@ std::function<std::vector<InnerProblem>(const InnerContext&)> network_problems(N
   };
 }
 
-std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<double>&)> network_memory(
-    NetworkPlanOf plan_of) {
-  return [plan_of](const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {
-    const NetworkPlan plan = plan_of(sequence.settings);
-    return network_answers(weights_of(plan, states), plan.has_biases(), network_norm<double>(sequence), keys);
+/// `variant` with what is common to all rules whose memory is a network trained by gradient steps
+/// (spec 3.10, 3.12).
+Variant network_variant(Variant variant, const NetworkPlanOf& plan,
+                        std::optional<ParallelRule> parallel = {}) {
+  std::ranges::copy(network_inputs(), std::inserter(variant.inputs, variant.inputs.begin()));
+  variant.parameters = network_parameters();
+  variant.loss.problems = network_problems(plan);
+  variant.memory.answers = [plan](const Sequence& sequence, const NamedStates& states,
+                                  const Matrix<double>& keys) {
+    const NetworkPlan own = plan(sequence.settings);
+    return network_answers(weights_of(own, states), own.has_biases(), network_norm<double>(sequence), keys);
   };
-}
-
-std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan, std::optional<ParallelRule> parallel) {
-  return walk_rule(
+  variant.rule = walk_rule(
       [plan]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
                            const Engines<Scalar>& engines) {
         return std::make_unique<NetworkWalk<Scalar>>(sequence, plan(sequence.settings), form, chunk_size,
@@ -227,18 +230,6 @@ std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan, std::optional<Paral
        .missing = network_missing,
        .nonlinear = network_nonlinear,
        .parallel = std::move(parallel)});
-}
-
-/// `variant` with what is common to all rules whose memory is a network trained by gradient steps
-/// (spec 3.10, 3.12).
-Variant network_variant(Variant variant, const NetworkPlanOf& plan,
-                        std::optional<ParallelRule> parallel = {}) {
-  const std::vector<Input> shared = network_inputs();
-  variant.inputs.insert(variant.inputs.begin(), shared.begin(), shared.end());
-  variant.parameters = network_parameters();
-  variant.loss.problems = network_problems(plan);
-  variant.memory.answers = network_memory(plan);
-  variant.rule = network_rule(plan, std::move(parallel));
   return variant;
 }
 
