@@ -4,72 +4,60 @@ namespace palimpsest {
 
 namespace {
 
-/// Multiplies row i by factor_i: [L, 1] one number a row, [L, K] one a channel.
-template <class Scalar>
-Matrix<Scalar> scale_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor) {
-  if (factor.cols() == 1 && X.cols() != 1) return (X.array().colwise() * factor.col(0).array()).matrix();
-  return X.cwiseProduct(factor);
-}
-
 /// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
 /// so exact zeros are allowed and nothing overflows. For readers see Reader.
 template <class Scalar>
-class ChunkDecay {
- public:
-  ChunkDecay(const Structure& structure, const Matrix<Scalar>& gate) : structure_(structure), gate_(gate) {
+struct ChunkDecay {
+  Structure structure;
+  Matrix<Scalar> gate;
+  Matrix<Scalar> mask;        // [L, L]: alpha_{j+1:i} for j <= i, 0 above, where all channels decay alike
+  Matrix<Scalar> cumulative;  // alpha_{1:i}: [L, 1] or [L, K]
+  Matrix<Scalar> remaining;   // alpha_{j+1:L}: [L, 1] or [L, K]
+
+  ChunkDecay(const Structure& structure_, const Matrix<Scalar>& gate_) : structure(structure_), gate(gate_) {
     if (structure.decay == Decay::none) return;
     const Index L = gate.rows();
     const bool logs = structure.gates_are_logs;
 
-    cumulative_ = gate;
-    remaining_ = Matrix<Scalar>::Constant(L, gate.cols(), logs ? Scalar(0) : Scalar(1));
+    cumulative = gate;
+    remaining = Matrix<Scalar>::Constant(L, gate.cols(), logs ? Scalar(0) : Scalar(1));
     for (Index i = 1; i < L; ++i) {
       const Index j = L - 1 - i;
       if (logs) {
-        cumulative_.row(i) += cumulative_.row(i - 1);
-        remaining_.row(j) = remaining_.row(j + 1) + gate.row(j + 1);
+        cumulative.row(i) += cumulative.row(i - 1);
+        remaining.row(j) = remaining.row(j + 1) + gate.row(j + 1);
       } else {
-        cumulative_.row(i) = cumulative_.row(i).cwiseProduct(cumulative_.row(i - 1));
-        remaining_.row(j) = remaining_.row(j + 1).cwiseProduct(gate.row(j + 1));
+        cumulative.row(i) = cumulative.row(i).cwiseProduct(cumulative.row(i - 1));
+        remaining.row(j) = remaining.row(j + 1).cwiseProduct(gate.row(j + 1));
       }
     }
     if (logs) {
-      cumulative_ = exponential(cumulative_.array()).matrix();
-      remaining_ = exponential(remaining_.array()).matrix();
+      cumulative = exponential(cumulative.array()).matrix();
+      remaining = exponential(remaining.array()).matrix();
     }
 
     if (structure.decay == Decay::scalar) {
-      mask_ = Matrix<Scalar>::Zero(L, L);
+      mask = Matrix<Scalar>::Zero(L, L);
       for (Index i = 0; i < L; ++i) {
-        if (i > 0 && logs) mask_.row(i).head(i) = mask_.row(i - 1).head(i).array() + gate(i, 0);
-        if (i > 0 && !logs) mask_.row(i).head(i) = mask_.row(i - 1).head(i) * gate(i, 0);
-        mask_(i, i) = logs ? Scalar(0) : Scalar(1);
+        if (i > 0 && logs) mask.row(i).head(i) = mask.row(i - 1).head(i).array() + gate(i, 0);
+        if (i > 0 && !logs) mask.row(i).head(i) = mask.row(i - 1).head(i) * gate(i, 0);
+        mask(i, i) = logs ? Scalar(0) : Scalar(1);
       }
       if (logs) {
-        for (Index i = 0; i < L; ++i)
-          mask_.row(i).head(i + 1) = exponential(mask_.row(i).head(i + 1).array());
+        for (Index i = 0; i < L; ++i) mask.row(i).head(i + 1) = exponential(mask.row(i).head(i + 1).array());
       }
     }
   }
-
-  /// [L, L]: alpha_{j+1:i} for j <= i, 0 above: what is left of write j after row i. Scalar decay only.
-  const Matrix<Scalar>& mask() const { return mask_; }
-
-  /// alpha_{1:i}: [L, 1] or [L, K].
-  const Matrix<Scalar>& cumulative() const { return cumulative_; }
-
-  /// alpha_{j+1:L}: [L, 1] or [L, K].
-  const Matrix<Scalar>& remaining() const { return remaining_; }
 
   /// Scores Z_sj = sum_d X_sd Y_jd alpha_{j+1:decays(s),d} for the writes j that reader s sees, else 0.
   /// X: [R, K], Y: [L, K]; [R, L].
   Matrix<Scalar> scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
                         const Matrix<Scalar>& Y) const {
-    if (structure_.decay == Decay::key) return key_scores(X, readers, Y);
+    if (structure.decay == Decay::key) return key_scores(X, readers, Y);
     Matrix<Scalar> Z = X * Y.transpose();
     for (Index s = 0; s < Z.rows(); ++s) {
       const auto& [decays, writes, sight] = entry(readers, s);
-      if (structure_.decay == Decay::scalar && decays > 0) Z.row(s).array() *= mask_.row(decays - 1).array();
+      if (structure.decay == Decay::scalar && decays > 0) Z.row(s).array() *= mask.row(decays - 1).array();
       Z.row(s).tail(Z.cols() - writes).setZero();
     }
     return Z;
@@ -77,40 +65,41 @@ class ChunkDecay {
 
   /// Row s decayed from the chunk's start to its reader: alpha_{1:decays(s)} o X_s. X: [R, K].
   Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Reader> readers) const {
-    if (structure_.decay == Decay::none) return X;
+    if (structure.decay == Decay::none) return X;
     Matrix<Scalar> decayed = X;
     for (Index s = 0; s < X.rows(); ++s) {
       const Index decays = entry(readers, s).decays;
       if (decays == 0) continue;
-      if (structure_.decay == Decay::scalar)
-        decayed.row(s) *= cumulative_(decays - 1, 0);
+      if (structure.decay == Decay::scalar)
+        decayed.row(s) *= cumulative(decays - 1, 0);
       else
-        decayed.row(s).array() *= cumulative_.row(decays - 1).array();
+        decayed.row(s).array() *= cumulative.row(decays - 1).array();
     }
     return decayed;
   }
 
   /// Row j decayed from its write to the chunk's end: alpha_{j+1:L} o Y_j. Y: [L, K].
   Matrix<Scalar> to_end(const Matrix<Scalar>& Y) const {
-    return structure_.decay == Decay::none ? Y : scale_rows(Y, remaining_);
+    if (structure.decay == Decay::none) return Y;
+    if (remaining.cols() == Y.cols()) return Y.cwiseProduct(remaining);
+    return (Y.array().colwise() * remaining.col(0).array()).matrix();
   }
 
   /// The state decayed over the whole chunk: alpha_{1:L} o S. S: [K, V].
   Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const {
-    const Index last = cumulative_.rows() - 1;
-    if (structure_.decay == Decay::none || last < 0) return S;
-    if (structure_.decay == Decay::scalar) return S * cumulative_(last, 0);
-    return (S.array().colwise() * cumulative_.row(last).transpose().array()).matrix();
+    const Index last = cumulative.rows() - 1;
+    if (structure.decay == Decay::none || last < 0) return S;
+    if (structure.decay == Decay::scalar) return S * cumulative(last, 0);
+    return (S.array().colwise() * cumulative.row(last).transpose().array()).matrix();
   }
 
- private:
   /// Spec 2.1: pairs inside a sub-chunk directly, pairs across its start sigma as (prefix from sigma to i)
   /// times (suffix from j to sigma), a matrix product.
   Matrix<Scalar> key_scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
                             const Matrix<Scalar>& Y) const {
-    const Index L = gate_.rows();
+    const Index L = gate.rows();
     const Index K = X.cols();
-    const bool logs = structure_.gates_are_logs;
+    const bool logs = structure.gates_are_logs;
     using Row = Eigen::Array<Scalar, 1, Eigen::Dynamic>;
     const Scalar neutral = logs ? Scalar(0) : Scalar(1);
     const auto combine = [&](auto&& rows, const auto& factor) {  // decay some rows by one more factor
@@ -133,11 +122,8 @@ class ChunkDecay {
       std::vector<Index> inside;  // the readers of this sub-chunk
       std::vector<Row> prefixed;  // their vectors, decayed from its start
       for (Index i = start; i < end; ++i) {
-        const Row factor = gate_.row(i).array();
-        if (logs)
-          prefix += factor;
-        else
-          prefix *= factor;
+        const Row factor = gate.row(i).array();
+        combine(prefix, factor);
         if (i > start) combine(weight.middleRows(start, i - start), factor);
         weight.row(i) = neutral;
         const Index writes = i - start + 1;
@@ -162,17 +148,10 @@ class ChunkDecay {
     for (Index s = 0; s < Z.rows(); ++s) Z.row(s).tail(L - entry(readers, s).writes).setZero();
     return Z;
   }
-
-  Structure structure_;
-  Matrix<Scalar> gate_;
-  Matrix<Scalar> mask_;
-  Matrix<Scalar> cumulative_;
-  Matrix<Scalar> remaining_;
 };
 
 /// ChunkDecay for a state in parts (spec 1.1 eq. U', 3.9): how a write of one chunk of L rows reaches a later
-/// reader through the transitions between them. Running products of [p, p] matrices
-/// only.
+/// reader through the transitions between them. Running products of [p, p] matrices only.
 template <class Scalar>
 class ChunkParts {
  public:
@@ -252,7 +231,7 @@ class ChunkValueDecay {
     Matrix<Scalar> faded = X;
     for (Index s = 0; s < X.rows(); ++s) {
       const Index rows = after(s);
-      if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(decay_.cumulative().row(rows - 1));
+      if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(decay_.cumulative.row(rows - 1));
     }
     return faded;
   }
@@ -262,8 +241,8 @@ class ChunkValueDecay {
 
   /// The state decayed over the whole chunk: S Diag(mu_{1:L}). S: [K, V].
   Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const {
-    if (!exists_ || decay_.cumulative().rows() == 0) return S;
-    return (S.array().rowwise() * decay_.cumulative().row(decay_.cumulative().rows() - 1).array()).matrix();
+    if (!exists_ || decay_.cumulative.rows() == 0) return S;
+    return (S.array().rowwise() * decay_.cumulative.row(decay_.cumulative.rows() - 1).array()).matrix();
   }
 
   /// U_i = R_i - sum_{j<i} N_ij (mu_{j+1:i} o U_j). N: [L, L], R: [L, V].
@@ -295,10 +274,7 @@ class ChunkValueDecay {
 
   /// Hands mu_{1:i}, mu_{j+1:L} and mu_{1:L} to a trace; mu_{1:i-1} too where outputs read before their row.
   void record(bool reads_before, Recorder& record) const {
-    record("m_in", decay_.cumulative());
-    if (reads_before) record("m_before", one_row_earlier<Scalar>(decay_.cumulative(), 1));
-    record("m_out", decay_.remaining());
-    record("m_total", decay_.cumulative().bottomRows(1).transpose());
+    record_fades("m", reads_before, decay_.cumulative, decay_.remaining, record);
   }
 
  private:
@@ -320,15 +296,11 @@ void record_decays(const Program<Scalar>& program, const ChunkDecay<Scalar>& dec
   const Structure& structure = program.structure;
   const bool reads_early = structure.reads_early();
   if (structure.decay == Decay::scalar) {
-    record("G", decay.mask());
-    if (reads_early) record("G_before", one_row_earlier<Scalar>(decay.mask(), 0));
+    record("G", decay.mask);
+    if (reads_early) record("G_before", one_row_earlier<Scalar>(decay.mask, 0));
   }
-  if (structure.decay != Decay::none) {
-    record("g_in", decay.cumulative());
-    if (reads_early) record("g_before", one_row_earlier<Scalar>(decay.cumulative(), 1));
-    record("g_out", decay.remaining());
-    record("g_total", decay.cumulative().bottomRows(1).transpose());
-  }
+  if (structure.decay != Decay::none)
+    record_fades("g", reads_early, decay.cumulative, decay.remaining, record);
 }
 
 template <class Scalar>

@@ -13,10 +13,8 @@ struct NetworkPlan {
 
   std::size_t layers() const { return weights.size(); }
   bool has_biases() const { return !biases.empty(); }
-
   /// Weights and biases in the order in which they are carried: the first layer's weights, its bias, ...
   std::vector<std::string> parameters() const;
-
   /// "" for the only layer, "1" and "2" for those of two.
   std::string suffix(std::size_t layer) const { return layers() == 1 ? "" : std::to_string(layer + 1); }
 };
@@ -70,27 +68,6 @@ class InnerNetwork {
   Matrix<Scalar> dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried, Recorder* recorder) const;
 
  private:
-  struct Record;
-
-  /// The inputs of every layer for the keys, and the gradients of the loss at every layer's output.
-  struct Gradients {
-    std::vector<Matrix<Scalar>> inputs;  // [L, D]
-    std::vector<Matrix<Scalar>> steps;   // eta_j times the gradient: [L, E]
-  };
-
-  std::size_t weights(std::size_t layer) const { return plan_.has_biases() ? 2 * layer : layer; }
-  std::size_t bias(std::size_t layer) const { return weights(layer) + 1; }
-  std::size_t parameter_count() const { return plan_.layers() * (plan_.has_biases() ? 2 : 1); }
-
-  Gradients gradients(const NetworkRows<Scalar>& rows, const Carried<Scalar>& carried,
-                      const Record& record) const;
-  Matrix<Scalar> output_gradient(const Matrix<Scalar>& Y, const NetworkRows<Scalar>& rows,
-                                 const Record& record) const;
-  Matrix<Scalar> output(const Matrix<Scalar>& Y, const NetworkRows<Scalar>& rows, const Record& record) const;
-  void add_to_sums(const Gradients& gradients, Carried<Scalar>& carried) const;
-  Matrix<Scalar> after(std::size_t parameter, Scalar sigma, const Carried<Scalar>& carried) const;
-  void begin_next_batch(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried) const;
-
   NetworkPlan plan_;
   std::optional<LayerNorm<Scalar>> norm_;
 };

@@ -43,11 +43,9 @@ Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S,
     S = E.cwiseProduct(S);
     S.noalias() += rows.k.row(t).transpose() * U.row(t);
     read.row(t).noalias() = rows.q.row(t) * S;
-    if (recorder) {
-      (*recorder)("S_after", S);
-      (*recorder)("read", read.row(t).transpose());
-      if (rows.D.size() > 0) (*recorder)("D", rows.D.transpose());
-    }
+    note(recorder, "S_after", S);
+    note(recorder, "read", read.row(t).transpose());
+    if (rows.D.size() > 0) note(recorder, "D", rows.D.transpose());
   }
   return with_skip(read, rows);
 }
@@ -58,7 +56,6 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
   const Index L = rows.v.rows();
   const Index K = rows.k.cols();
   const Index V = rows.v.cols();
-  const auto record = [&](const char* name, const Matrix<Scalar>& value) { note(recorder, name, value); };
 
   // Row i of a table is the [K, V] matrix of token i in row-major order.
   const Matrix<Scalar> U = rows.delta.cwiseProduct(rows.v);
@@ -72,16 +69,16 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
       B.row(i).segment(d * V, V) = rows.k(i, d) * U.row(i);
     }
   }
-  record("Delta", rows.delta);
-  record("A", rows.A);
-  record("E", E);
-  record("U", U);
-  record("B", B);
+  note(recorder, "Delta", rows.delta);
+  note(recorder, "A", rows.A);
+  note(recorder, "E", E);
+  note(recorder, "U", U);
+  note(recorder, "B", B);
 
   scan(E, B, stop);
-  record("E_bar", E);
-  record("B_bar", B);
-  record("S_in", S);
+  note(recorder, "E_bar", E);
+  note(recorder, "B_bar", B);
+  note(recorder, "S_in", S);
 
   Matrix<Scalar> read = Matrix<Scalar>::Zero(L, V);
   const Eigen::Map<const RowVector<Scalar>> carried(S.data(), K * V);
@@ -91,10 +88,10 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
     for (Index d = 0; d < K; ++d) read.row(i) += rows.q(i, d) * B.row(i).segment(d * V, V);
   }
   if (L > 0) S = Eigen::Map<const Matrix<Scalar>>(B.row(L - 1).data(), K, V);
-  record("S_all", B);
-  record("read", read);
-  record("S_out", S);
-  if (rows.D.size() > 0) record("D", rows.D);
+  note(recorder, "S_all", B);
+  note(recorder, "read", read);
+  note(recorder, "S_out", S);
+  if (rows.D.size() > 0) note(recorder, "D", rows.D);
   return with_skip(read, rows);
 }
 

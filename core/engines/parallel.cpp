@@ -173,13 +173,10 @@ void record_decays(DecayWalk<Scalar> walk, const Program<Scalar>& program, Recor
     if (structure.decay == Decay::scalar)
       G.row(i).head(i + 1) = walk.since_write(i + 1).col(0).transpose().matrix();
   }
-  record("g_in", from_start);
-  record("g_out", walk.since_write(n).matrix());
-  record("g_total", from_start.bottomRows(1).transpose());
+  const bool reads_early = structure.reads_early();
+  record_fades<Scalar>("g", reads_early, from_start, walk.since_write(n).matrix(), record);
   if (structure.decay == Decay::scalar) record("G", G);
-  if (!structure.reads_early()) return;
-  record("g_before", one_row_earlier<Scalar>(from_start, 1));
-  if (structure.decay == Decay::scalar) record("G_before", one_row_earlier<Scalar>(G, 0));
+  if (structure.decay == Decay::scalar && reads_early) record("G_before", one_row_earlier<Scalar>(G, 0));
 }
 
 /// The weights of a state in parts for some readers: [R, n] of the writes as `G`, [R, p] of the parts as `g`.
@@ -320,14 +317,6 @@ Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense,
   return solved;
 }
 
-/// mu_{1:i}, the decay of every value channel from the start: [N, V].
-template <class Scalar>
-Matrix<Scalar> value_decay_from_start(const Program<Scalar>& program) {
-  Matrix<Scalar> kept = program.mu;
-  for (Index i = 1; i < kept.rows(); ++i) kept.row(i) = kept.row(i).cwiseProduct(kept.row(i - 1));
-  return kept;
-}
-
 }  // namespace
 
 template <class Scalar>
@@ -340,17 +329,15 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
   const Dense<Scalar> dense = structure.parts.empty()
                                   ? walked(DecayWalk<Scalar>(program), program, B, S, record, stop)
                                   : walked(PartsWalk<Scalar>(program), program, B, S, record, stop);
-  const Matrix<Scalar> m_in = structure.value_decay ? value_decay_from_start(program) : Matrix<Scalar>();
+  Matrix<Scalar> m_in = program.mu;  // mu_{1:i}, the decay of every value channel from the start: [N, V]
+  for (Index i = 1; i < m_in.rows(); ++i) m_in.row(i) = m_in.row(i).cwiseProduct(m_in.row(i - 1));
   if (record) {
     (*record)("S_in", S);
     (*record)("P", dense.P);
     if (structure.value_decay) {
       Matrix<Scalar> m_out(n, program.v.cols());
       for (Index c = 0; c < m_out.cols(); ++c) m_out.col(c) = ChannelMask<Scalar>(program.mu.col(c)).to_end;
-      (*record)("m_in", m_in);
-      if (structure.read_at == ReadAt::before_row) (*record)("m_before", one_row_earlier<Scalar>(m_in, 1));
-      (*record)("m_out", m_out);
-      (*record)("m_total", m_in.bottomRows(1).transpose());
+      record_fades("m", structure.read_at == ReadAt::before_row, m_in, m_out, *record);
     }
     if (structure.plain_write) (*record)("P_plain", dense.P_plain);
   }

@@ -62,6 +62,17 @@ Matrix<Scalar> one_row_earlier(const Matrix<Scalar>& table, Scalar first) {
   return earlier;
 }
 
+/// Hands decays of rows to a trace: from the start and to the end, g_in and g_out for `name` g; g_before too
+/// where something reads before its row.
+template <class Scalar>
+void record_fades(const std::string& name, bool reads_before, const Matrix<Scalar>& from_start,
+                  const Matrix<Scalar>& to_end, Recorder& record) {
+  record(name + "_in", from_start);
+  if (reads_before) record(name + "_before", one_row_earlier<Scalar>(from_start, 1));
+  record(name + "_out", to_end);
+  record(name + "_total", from_start.bottomRows(1).transpose());
+}
+
 /// The sum of sight_i times part i of a state [p K, V]: [K, V].
 template <class Scalar>
 Matrix<Scalar> seen(const Matrix<Scalar>& S, const Matrix<Scalar>& sight) {

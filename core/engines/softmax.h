@@ -28,9 +28,8 @@ struct SoftmaxState {
 };
 
 /// The log decay of every key at every query, where each gate decays all keys before it: entry (i, j) is the
-/// sum of the log_gates [N] of keys j + 1 to first_query + i, and 0 on later
-/// keys. Added up from the query backwards, never a difference of sums: a gate of 0 (-inf) is right. [L,
-/// first_query + L].
+/// sum of the log_gates [N] of keys j + 1 to first_query + i, and 0 on later keys. Added up from the query
+/// backwards, never a difference of sums: a gate of 0 (-inf) is right. [L, first_query + L].
 template <class Scalar>
 Matrix<Scalar> log_decays(const Vector<Scalar>& log_gates, Index first_query, Index queries);
 

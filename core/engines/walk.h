@@ -6,7 +6,6 @@
 #include "core/engines/engine.h"
 #include "core/operator/blocks.h"
 #include "core/operator/channel.h"
-#include "core/operator/work.h"
 
 namespace palimpsest {
 
@@ -18,8 +17,7 @@ struct Walked {
 };
 
 /// The computation of one sequence in one form, block by block: for rules that are no row programs. A block
-/// is
-/// one token (recurrent), at most a chunk (chunkwise) or the whole sequence (parallel).
+/// is one token (recurrent), at most a chunk (chunkwise) or the whole sequence (parallel).
 template <class Scalar>
 class Walk {
  public:
