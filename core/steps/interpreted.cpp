@@ -13,7 +13,6 @@ bool holds(const Carry& carry, const Block& block) {
   return carry.when != Carry::When::going_on || !block.starts_anew;
 }
 
-/// The rows that a block gives the output.
 void add_rows(Output& output, const Trace& trace, const Block& block, const Record& record) {
   const bool by_token = trace.form == Form::recurrent;
   const char* o = by_token ? "o" : "O";

@@ -32,10 +32,8 @@ class BlockInterpreter {
 
   /// The block that comes next.
   Index next() const { return next_; }
-
   /// All that the operations of the next block read and make. Throws as interpret() does.
   Record step(const Interpreting& how = {});
-
   /// Every tensor as the last block that has it left it.
   const Record& latest() const { return latest_; }
 

@@ -62,7 +62,6 @@ struct LactSteps {
     return steps.take();
   }
 
-  /// The coefficient called `name` of step i.
   Expression coefficient(const char* name, int i) const {
     return tensor(shown.tuned ? fmt::format("{}_{}", name, i) : name);
   }

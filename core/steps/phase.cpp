@@ -51,18 +51,4 @@ void PhaseBuilder::add_line(Operation operation, const std::vector<std::string>&
   line(added.title, added.sentence, inlined, weight);
 }
 
-void drop_unread(Phase& phase, const std::vector<Operation>& operations) {
-  const auto is_read = [&](const std::string& name) {
-    return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
-      return is_among(name, operands(operation.equation.expression));
-    });
-  };
-  // From the last to the first: what only an unread one reads is unread too.
-  for (auto each = operations.rbegin(); each != operations.rend(); ++each) {
-    if (is_read(each->equation.result)) continue;
-    std::erase_if(phase.operations, [&](const Operation& other) { return other.id == each->id; });
-    for (Line& line : phase.lines) std::erase(line.operations, each->id);
-  }
-}
-
 }  // namespace palimpsest

@@ -33,7 +33,7 @@ class PhaseBuilder {
   /// The same from what an operation is made of.
   template <class... Parts>
   void add(std::string id, Purpose purpose, Parts... parts) {
-    add(Operation(std::move(id), purpose, std::move(parts)...));
+    add(Operation{std::move(id), purpose, std::move(parts)...});
   }
 
   /// An operation and, under the same words, its line.
@@ -57,9 +57,6 @@ class PhaseBuilder {
   std::vector<Equation> known_;
   std::size_t taken_ = 0;
 };
-
-/// Removes those of `operations` whose results nothing else in the phase reads.
-void drop_unread(Phase& phase, const std::vector<Operation>& operations);
 
 /// The names under which the matrices of a program stand in a record.
 struct ProgramNames {

@@ -9,7 +9,6 @@ std::vector<std::string> written_out(const std::vector<Operation>& after, const 
   return after.empty() ? std::vector<std::string>() : std::vector<std::string>{o};
 }
 
-/// Whether keys or values decay.
 bool has_any_decay(const Structure& structure) {
   return structure.decay != Decay::none || structure.value_decay;
 }
@@ -347,6 +346,21 @@ Phase token_phase(const TokenSteps& token, bool write, bool output) {
   }
   if (output && !reads_first) token.output(steps, write ? "S_after" : "S_final");
   return steps.take();
+}
+
+/// Removes those of `operations` whose results nothing else in the phase reads.
+void drop_unread(Phase& phase, const std::vector<Operation>& operations) {
+  const auto is_read = [&](const std::string& name) {
+    return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
+      return is_among(name, operands(operation.equation.expression));
+    });
+  };
+  // From the last to the first: what only an unread one reads is unread too.
+  for (auto each = operations.rbegin(); each != operations.rend(); ++each) {
+    if (is_read(each->equation.result)) continue;
+    std::erase_if(phase.operations, [&](const Operation& other) { return other.id == each->id; });
+    for (Line& line : phase.lines) std::erase(line.operations, each->id);
+  }
 }
 
 /// One pass over the chunks, with all its steps or with those of one purpose.

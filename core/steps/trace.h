@@ -72,21 +72,12 @@ enum class Purpose {
 
 /// One kind of step: a definition, and what it means to the reader.
 struct Operation {
-  Operation(std::string id_, Purpose purpose_, std::string title_, std::string sentence_, std::string result,
-            Expression expression, bool by_row_ = false)
-      : id(std::move(id_)),
-        purpose(purpose_),
-        title(std::move(title_)),
-        sentence(std::move(sentence_)),
-        equation{std::move(result), std::move(expression)},
-        by_row(by_row_) {}
-
   std::string id;        // "decay", "read", "error", ... ; unique in its phase
   Purpose purpose;       // what it is for, in whatever rule and form
   std::string title;     // "Prediction"
   std::string sentence;  // what the step does, in one sentence; {token} stands for the label at the cursor
   Equation equation;     // the tensor it makes, and from what
-  bool by_row;           // made one row at a time: the cursor walks through the rows
+  bool by_row = false;   // made one row at a time: the cursor walks through the rows
 };
 
 /// One line of pictures on the Stage: an equation in which the results of several operations are written out.
@@ -165,13 +156,10 @@ class Trace {
   Symbols symbols;
 
   virtual Index block_count() const = 0;
-
   /// What block `index` covers; 0 <= index < block_count().
   virtual Block block(Index index) const = 0;
-
   /// The first block of `phase` that covers `token`.
   virtual Index block_of(Index token, Index phase) const = 0;
-
   /// Every tensor of block `index`, as the engine computed it. The reference is valid until the next call.
   virtual const Record& record(Index index) = 0;
 
@@ -198,10 +186,8 @@ class Trace {
 
   const Phase& phase(const Block& block) const { return entry(phases, block.phase); }
   const Operation& operation(const Cursor& cursor) const;
-
   /// The token under the cursor.
   Index token(const Cursor& cursor) const { return block(cursor.block).first_token + cursor.row; }
-
   /// First and last position. An empty sequence has no blocks: both are the default cursor.
   Cursor first() const { return {}; }
   Cursor last() const;
@@ -210,13 +196,10 @@ class Trace {
   /// where the operation has a row for it; a block that has none begins at its first token. So the token goes
   /// back only where a phase passes over tokens again that an earlier one has passed.
   Cursor next(Cursor cursor) const;
-
   /// The previous position: undoes next() inside a block, and everywhere on the way from first() to last().
   Cursor previous(Cursor cursor) const;
-
   /// The same operation at `token`, clamped to the sequence.
   Cursor at_token(const Cursor& cursor, Index token) const;
-
   /// The same operation one chunk of `chunk_size` tokens on or back: the first token of that chunk.
   Cursor at_chunk(const Cursor& cursor, Index chunk_size, int direction) const;
 };
@@ -240,10 +223,8 @@ class ComputedTrace : public Trace {
 
   /// Every tensor of block `index`. May throw Cancelled when stop() asks for it.
   virtual Record compute(Index index) const = 0;
-
   /// Computes ahead the states that are kept.
   virtual void prepare_states() const {}
-
   /// Asks to stop what is being computed.
   const std::stop_token& stop() const { return stop_; }
 

@@ -18,11 +18,11 @@ InnerLoss dot_loss_with(const char* pull, std::string words) {
 
 Notation hgrn2_notation() {
   const auto key = [](const char* k) {
-    return Operation("key", Purpose::prepare, "Key from the decay",
-                     "The key is 1 − α: a channel writes as much as it forgets.", k,
-                     call("one_minus", {tensor("alpha")}));
+    return std::vector<Operation>{{"key", Purpose::prepare, "Key from the decay",
+                                   "The key is 1 − α: a channel writes as much as it forgets.", k,
+                                   call("one_minus", {tensor("alpha")})}};
   };
-  return {.token_before = {key("k")}, .rows_before = {key("K")}};
+  return {.token_before = key("k"), .rows_before = key("K")};
 }
 
 }  // namespace
@@ -60,13 +60,14 @@ Variant retnet() {
                       .keeps = 1}},
       .loss = dot_loss_with(" + \\tfrac{1-\\gamma}{2}\\|S\\|_F^2",
                             "Linear attention with weight decay on the whole memory."),
-      .rule = row_rule(
-          {.decay = Decay::scalar},
-          []<class Scalar>(const Rows<Scalar>& rows) {
-            return Program<Scalar>{
-                .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .gate = rows.repeated("gamma")};
-          },
-          {.symbols = {{"alpha", {"\\gamma", Role::gate, "decay"}}}}),
+      .rule = row_rule({.decay = Decay::scalar},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows("k"),
+                                                .v = rows("v"),
+                                                .gate = rows.repeated(rows.sequence.parameter("gamma"))};
+                       },
+                       {.symbols = {{"alpha", {"\\gamma", Role::gate, "decay"}}}}),
   };
 }
 
