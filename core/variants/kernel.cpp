@@ -8,16 +8,6 @@ namespace palimpsest {
 
 namespace {
 
-std::vector<std::string> map_names() { return {feature_maps().begin(), feature_maps().end()}; }
-
-/// [V | 1]: the constant channel collects the denominator.
-template <class Scalar>
-Matrix<Scalar> with_ones(const Matrix<Scalar>& v) {
-  Matrix<Scalar> extended(v.rows(), v.cols() + 1);
-  extended << v, Matrix<Scalar>::Ones(v.rows(), 1);
-  return extended;
-}
-
 Notation kernel_notation(const Settings& settings) {
   const std::string& map_q = settings.option("feature_map_q");
   const std::string& map_k = settings.option("feature_map_k");
@@ -91,18 +81,18 @@ Variant kernel() {
           map_q, count(map_q), dk, map_k, count(map_k));
     }
     require_state(rows.sequence, count(map_k), rows.sequence.dv + 1);
-    return Program<Scalar>{.q = mapped(map_q, rows.scaled_q()),
-                           .k = mapped(map_k, rows("k")),
-                           .v = with_ones<Scalar>(rows("v"))};
+    Matrix<Scalar> v(rows.count, rows.sequence.dv + 1);
+    v << rows("v"), rows.repeated(1);  // the constant channel collects the denominator
+    return Program<Scalar>{.q = mapped(map_q, rows.scaled_q()), .k = mapped(map_k, rows("k")), .v = v};
   };
   return {
       .id = "kernel",
       .label = "Kernelised attention",
       .words = "Linear attention on features of q and k, divided by the sum of the weights.",
       .paper = "Katharopoulos et al., Transformers are RNNs, 2020; Arora et al., Based, 2024 (taylor2)",
-      .options = {{"feature_map", map_names(), "map of q and k"},
-                  {"feature_map_q", map_names(), "map of q", "feature_map"},
-                  {"feature_map_k", map_names(), "map of k; both must give the same number m of features",
+      .options = {{"feature_map", feature_maps(), "map of q and k"},
+                  {"feature_map_q", feature_maps(), "map of q", "feature_map"},
+                  {"feature_map_k", feature_maps(), "map of k; both must give the same number m of features",
                    "feature_map"}},
       .inputs = {demonstrated({.name = "directions",
                                .shape = {"m", "dk"},

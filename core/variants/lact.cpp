@@ -29,7 +29,6 @@ LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
           .divided = chunk_size < std::min(inner_batch(sequence.settings), sequence.tokens)};
 }
 
-/// The carried matrices by index.
 enum LactCarried { weights, direction, gradient };
 
 /// Recurrent: the gradient is gathered token by token, the weights change at batch ends. Chunkwise: gathered
@@ -305,7 +304,6 @@ constexpr const char* batch_words =
     "Return v for k, for a whole batch at once, with all gradients at the weights before it.";
 constexpr const char* muon_words = " Muon gives all singular directions the same step.";
 
-/// The loss and the step with these settings.
 void write_loss(const Settings& settings, InnerLoss& loss) {
   const bool has_muon = settings.option("optimizer") == "muon";
   const bool keeps_norms = settings.option("weight_norm") == "true";

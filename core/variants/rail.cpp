@@ -144,11 +144,6 @@ void move_symbols(const Path& path, Sequence& sequence) {
   if (is_between(now.erase)) sequence.add("p", now.erase * sequence.at("k").all<double>());
 }
 
-Decay decay_of(Fade fade) {
-  if (fade == Fade::none) return Decay::none;
-  return fade == Fade::channel ? Decay::key : Decay::scalar;
-}
-
 /// What makes the state decay with these amounts.
 Fade fade_at(const Path& path, const Amounts& now) {
   if (!now.has_both && now.fade == 0) return Fade::none;
@@ -157,7 +152,10 @@ Fade fade_at(const Path& path, const Amounts& now) {
 
 Structure structure_on(const Path& path, const Settings& settings) {
   const Amounts now = amounts(path, position_of(settings));
-  return {.decay = decay_of(fade_at(path, now)),
+  const Fade fade = fade_at(path, now);
+  return {.decay = fade == Fade::none      ? Decay::none
+                   : fade == Fade::channel ? Decay::key
+                                           : Decay::scalar,
           .erase = now.erase > 0 ? Erase::decayed : Erase::none,
           .erase_key = is_between(now.erase),
           .beta = now.strength > 0};
@@ -280,8 +278,7 @@ Variant with_momentum(const RailStop& lower, const RailStop& upper) {
 /// What joins two neighbouring stops.
 struct Stretch {
   std::optional<Path> path = {};   // symbol after symbol, from one to the other
-  bool has_momentum = false;       // the upper rule with less momentum
-  const Variant* joint = nullptr;  // null: nothing
+  const Variant* joint = nullptr;  // without a path the upper rule with less momentum; null: nothing
 };
 
 /// All rules between neighbouring stops, and which stops each of them joins.
@@ -298,12 +295,13 @@ struct Joints {
       const Variant& next = family_member(stops[i + 1]);
       const auto lower = makeup(family_member(stops[i]));
       const auto upper = makeup(next);
-      stretch.has_momentum = !(lower && upper) && next.rule->row_program() && takes(next, "eta");
       if (lower && upper)
         table.push_back(joined(stops[i], stops[i + 1], stretch.path.emplace(*lower, *upper)));
-      else if (stretch.has_momentum)
+      else if (next.rule->row_program() && takes(next, "eta"))
         table.push_back(with_momentum(stops[i], stops[i + 1]));
-      if (stretch.path || stretch.has_momentum) stretch.joint = &table.back();
+      else
+        continue;
+      stretch.joint = &table.back();
       if (lower && upper && !(lower->strength && upper->strength))
         strengthened.push_back(with_whole_strength(stops[i], stops[i + 1], *lower, *upper));
     }
@@ -391,7 +389,7 @@ std::string rail_sentence(double place) {
   const RailStop& upper = rail()[stop + 1];
   const Stretch& stretch = all_joints().stretches[stop];
   if (stretch.path) return moving_sentence(*stretch.path, part);
-  if (stretch.has_momentum)
+  if (stretch.joint)
     return fmt::format(
         "A jump after {}: {} has one decay for all channels and reads before the decay. Then the momentum η "
         "moves from 0 to its value: {:.2f} of it.",

@@ -10,12 +10,6 @@ namespace palimpsest {
 
 namespace {
 
-/// log f_t of every token: [T, 1].
-Matrix<double> log_gates_of(const Sequence& sequence) {
-  const Matrix<double> gates = sequence.at("alpha").all<double>();
-  return sequence.gates_are_logs ? gates : Matrix<double>(gates.array().log());
-}
-
 /// The keys and values that a causal softmax sees, the earlier cache first, and their decay gates.
 template <class Scalar>
 struct KeyValueCache {
@@ -40,13 +34,14 @@ struct KeyValueCache {
     require_together(sequence, "initial_k_cache", "initial_g_cache");
     log_gates.resize(K.rows());
     if (has_keys) log_gates.head(earlier) = sequence.at("initial_g_cache").all<Scalar>();
-    log_gates.tail(sequence.tokens) = log_gates_of(sequence).template cast<Scalar>();
+    Matrix<double> own = sequence.at("alpha").all<double>();  // f_t of every token, or log f_t
+    if (!sequence.gates_are_logs) own = own.array().log().matrix();
+    log_gates.tail(sequence.tokens) = own.template cast<Scalar>();
   }
 
   /// The queries of a block's tokens, and the first `keys` keys.
   CachedQueries<Scalar> queries(const Sequence& sequence, const Block& block, Index keys) const {
-    return {.Q = sequence.at("q").rows<Scalar>(block.first_token, block.count) *
-                 static_cast<Scalar>(sequence.parameter("scale")),
+    return {.Q = Rows<Scalar>{sequence, block.first_token, block.count}.scaled_q(),
             .K = K.topRows(keys),
             .V = V.topRows(keys),
             .log_gates = log_gates,
@@ -54,7 +49,6 @@ struct KeyValueCache {
             .fades = log_gates.size() > 0};
   }
 
-  /// The cache by the names of Variant::states.
   NamedStates states(bool fades) const {
     NamedStates named = {{"k_cache", K.template cast<double>()}, {"v_cache", V.template cast<double>()}};
     if (fades) named.emplace_back("g_cache", log_gates.template cast<double>());
@@ -277,41 +271,28 @@ class SoftmaxWalk : public Walk<Scalar> {
   }
   Index key_tiles(Index first) const { return (keys_seen(first) + chunk_size_ - 1) / chunk_size_; }
 
-  /// What the bias of a block's queries on the keys from first_key on is made from, and the bias itself.
-  void record_decays(const Block& block, Index first_key, const Matrix<Scalar>& bias,
-                     Recorder& recorder) const {
-    if (bias.size() == 0) return;
+  /// With decays also what the bias of the queries on their keys is made from, and the bias itself.
+  void record_given(const Block& block, const CachedQueries<Scalar>& queries, Recorder& recorder) const {
+    this->record_scale(recorder);
+    this->record_input("q", block, recorder);
     const Index first_query = cache_.earlier + block.first_token;
+    if (form_ != Form::recurrent) {
+      recorder("first_query", static_cast<double>(first_query));
+      recorder("first_key", static_cast<double>(block.first_key));
+    }
+    const bool in_tiles = form_ == Form::chunkwise;
+    if (in_tiles && block.phase != 0) return;
+    recorder(in_tiles ? "K" : "K_cache", cache_.K.middleRows(block.first_key, block.key_count));
+    recorder(in_tiles ? "V" : "V_cache", cache_.V.middleRows(block.first_key, block.key_count));
+    if (!fades_) return;
     const auto numbers = [](Index first, Index count) {
       return Vector<double>::LinSpaced(count, static_cast<double>(first),
                                        static_cast<double>(first + count - 1));
     };
     recorder("g", cache_.log_gates.head(first_query + block.count));
     recorder("queries", numbers(first_query, block.count));
-    recorder("keys", numbers(first_key, bias.cols()));
-    recorder("decays", bias);
-  }
-
-  void record_given(const Block& block, const CachedQueries<Scalar>& queries, Recorder& recorder) const {
-    const Matrix<Scalar> bias = queries.bias(0, block.count);
-    this->record_scale(recorder);
-    this->record_input("q", block, recorder);
-    if (form_ != Form::recurrent) {
-      recorder("first_query", static_cast<double>(cache_.earlier + block.first_token));
-      recorder("first_key", static_cast<double>(block.first_key));
-    }
-    if (form_ != Form::chunkwise) {
-      recorder("K_cache", queries.K);
-      recorder("V_cache", queries.V);
-      record_decays(block, 0, bias, recorder);
-    } else if (block.phase == 0) {
-      const Index first = block.first_key;
-      recorder("K", cache_.K.middleRows(first, block.key_count));
-      recorder("V", cache_.V.middleRows(first, block.key_count));
-      record_decays(block, first,
-                    bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first, block.key_count)),
-                    recorder);
-    }
+    recorder("keys", numbers(block.first_key, block.key_count));
+    recorder("decays", queries.bias(0, block.count).middleCols(block.first_key, block.key_count));
   }
 
   bool fades_;
@@ -485,6 +466,10 @@ Matrix<double> cache_answers(const Sequence& sequence, const NamedStates& states
   return softmax_dense<double>(keys * sequence.parameter("scale"), K, V, K.rows() - 1, nullptr, bias);
 }
 
+constexpr const char* average_words =
+    "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson average of "
+    "the values under the kernel exp(q·k)";
+
 }  // namespace
 
 /// Spec 3.1: o_t = sum_j exp(q_t . k_j) v_j / sum_j exp(q_t . k_j) over j <= t.
@@ -497,10 +482,7 @@ Variant softmax() {
       .inputs = {{"initial_k_cache", {"p", "dk"}, Range::finite, "keys before the sequence", "empty"},
                  {"initial_v_cache", {"p", "dv"}, Range::finite, "values before the sequence", "empty"}},
       .states = {{"k_cache"}, {"v_cache"}},
-      .loss =
-          {.words =
-               "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
-               "average of the values under the kernel exp(q·k)."},
+      .loss = {.words = std::string(average_words) + "."},
       .memory =
           {.answers = cache_answers,
            .none = "Softmax attention keeps every key and value unchanged, so it has no state with a decay."},
@@ -522,10 +504,7 @@ Variant fox() {
                  {"initial_v_cache", {"p", "dv"}, Range::finite, "values before the sequence", "empty"},
                  {"initial_g_cache", {"p"}, Range::log_decay, "log f of the tokens before", "empty"}},
       .states = {{"k_cache"}, {"v_cache"}, {"g_cache"}},
-      .loss =
-          {.words =
-               "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
-               "average of the values under the kernel exp(q·k), weighted by the forget gates."},
+      .loss = {.words = std::string(average_words) + ", weighted by the forget gates."},
       .memory = {.answers = cache_answers,
                  .none = "The Forgetting Transformer keeps every key and value unchanged, without a shared "
                          "state. Only their weights decay."},

@@ -13,7 +13,6 @@ double sigma_at(const Sequence& sequence, Index place) {
   return sequence.has("sigma") ? sequence.at("sigma")(place, 0) : 1;
 }
 
-/// The layers of an inner network with these settings.
 using NetworkPlanOf = std::function<NetworkPlan(const Settings&)>;
 
 /// Recurrent: primal, every token with its own weights. Chunkwise: dual, in pieces of at most one chunk that
