@@ -239,9 +239,9 @@ std::vector<DigitsLost> digits_lost(ReferenceRun& reference, const std::vector<F
   for (const Form form : forms) {
     const Amplification measured = reference.amplification(form, chunk_size, stop);
     DigitsLost lost{.form = form, .at_once = tokens_at_once(form, chunk_size, reference.sequence().tokens)};
-    for (const Amplification::Factor& each : measured.factors) {
-      double& factor = each.array == "o" ? lost.factor : lost.of_state;
-      factor = std::max(factor, each.factor);
+    for (const auto& [array, each] : measured.factors) {
+      double& factor = array == "o" ? lost.factor : lost.of_state;
+      factor = std::max(factor, each);
     }
     all.push_back(lost);
   }

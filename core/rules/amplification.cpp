@@ -105,16 +105,13 @@ Index tokens_at_once(Form form, Index chunk_size, Index tokens) {
 }
 
 double Amplification::of(std::string_view array) const {
-  const auto found = std::ranges::find(factors, array, &Factor::array);
-  return found == factors.end() ? 1 : found->factor;
+  const double* factor = value_at(factors, array);
+  return factor ? *factor : 1;
 }
 
 void Amplification::raise(std::string_view array, double factor) {
-  const auto found = std::ranges::find(factors, array, &Factor::array);
-  if (found == factors.end())
-    factors.push_back({std::string(array), std::max(1.0, factor)});
-  else
-    found->factor = std::max(found->factor, factor);
+  double& known = factors.try_emplace(std::string(array), 1).first->second;
+  known = std::max(known, factor);
 }
 
 Index Amplification::first_beyond(double most) const {

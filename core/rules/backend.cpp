@@ -100,18 +100,6 @@ double product_rate() {
   return 2.0 * size * size * size * products * processor_threads() / seconds;
 }
 
-/// The limits of this processor with all its threads, measured in about a second: copies of buffers that fit
-/// no cache, and Eigen's products of matrices that fit one. The best of a few runs.
-Roof processor_roof(Precision precision) {
-  const char* const threads = processor_threads() == 1 ? "thread" : "threads";
-  return {.bytes_per_second = copy_rate(),
-          .flops_per_second = precision == Precision::f64 ? product_rate<double>() : product_rate<float>(),
-          .copy = fmt::format("memcpy of {} MiB in {} {}, read and written", copied_bytes >> 20,
-                              processor_threads(), threads),
-          .product = fmt::format("Eigen's product of two [{0}, {0}] matrices in {1} in each of {2} {3}", size,
-                                 name(precision), processor_threads(), threads)};
-}
-
 class CpuBackend : public Backend {
  public:
   explicit CpuBackend(bool only_asks) : only_asks_(only_asks) {}
@@ -155,9 +143,18 @@ class CpuBackend : public Backend {
     return outputs;
   }
 
+  /// The limits of this processor with all its threads, measured in about a second: copies of buffers that
+  /// fit no cache, and Eigen's products of matrices that fit one. The best of a few runs.
   std::optional<Roof> roof(Precision precision) const override {
     if (missing_precision(precision)) return std::nullopt;
-    return processor_roof(precision);
+    const char* const threads = processor_threads() == 1 ? "thread" : "threads";
+    return Roof{
+        .bytes_per_second = copy_rate(),
+        .flops_per_second = precision == Precision::f64 ? product_rate<double>() : product_rate<float>(),
+        .copy = fmt::format("memcpy of {} MiB in {} {}, read and written", copied_bytes >> 20,
+                            processor_threads(), threads),
+        .product = fmt::format("Eigen's product of two [{0}, {0}] matrices in {1} in each of {2} {3}", size,
+                               palimpsest::name(precision), processor_threads(), threads)};
   }
 
  private:

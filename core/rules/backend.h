@@ -51,7 +51,6 @@ class Backend {
 
   /// What the times of measure() include, and what they do not.
   virtual std::string what_is_timed() const;
-
   /// The limits of the device in this precision, measured within seconds; nothing where they are unknown.
   virtual std::optional<Roof> roof(Precision precision) const;
 };

@@ -65,7 +65,7 @@ class Queries : public Followed {
   Queries(const Channel& of, const AttentionWindow& in) : Followed{of, in} {}
 
   /// From the last row that a query reads back to the first token of the columns, or of all.
-  void go_back(bool to_start, const std::stop_token& stop) {
+  Followed go_back(bool to_start, const std::stop_token& stop) {
     const Index h = channel.rows_per_token;
     const Index first_token = to_start ? 0 : window.first_column;
     Index end = std::max(first_token, end_of(readers, h));
@@ -78,6 +78,7 @@ class Queries : public Followed {
     join(0);  // a query that reads before the first row sees no write, only the initial state
     if (to_start) read += F_ * channel.initial;
     if (window.initial) found.Q0 = std::move(F_);
+    return std::move(*this);
   }
 
  private:
@@ -121,7 +122,7 @@ class Writes : public Followed {
   Writes(const Channel& of, const AttentionWindow& in) : Followed{of, in} {}
 
   /// From the first token of the columns, or of all, to the last row that a query reads.
-  void go_on(bool from_start, const std::stop_token& stop) {
+  Followed go_on(bool from_start, const std::stop_token& stop) {
     const Index h = channel.rows_per_token;
     const Index end = end_of(readers, h);
     if (from_start) answer(0);
@@ -129,6 +130,7 @@ class Writes : public Followed {
       stop_if_asked(stop);
       through(channel.rows(first, std::min(tokens_at_a_time, end - first)), first * h);
     }
+    return std::move(*this);
   }
 
  private:
@@ -207,27 +209,18 @@ EffectiveAttention effective_attention(const std::function<Channel(Index column)
   const std::optional<Denominator> denominator = channel.denominator;
   if (denominator) channel = channel_of(denominator->column);
   const bool few_columns = window.columns * channel.rows_per_token < window.rows;
-  EffectiveAttention attention;
-  Vector<double> read;
-  if (few_columns && !window.initial) {
-    Writes writes(channel, window);
-    writes.go_on(denominator.has_value(), stop);
-    read = std::move(writes.read);
-    attention = std::move(writes.found);
-  } else {
-    Queries queries(channel, window);
-    queries.go_back(window.initial || denominator, stop);
-    read = std::move(queries.read);
-    attention = std::move(queries.found);
-  }
+  Followed followed = few_columns && !window.initial
+                          ? Writes(channel, window).go_on(denominator.has_value(), stop)
+                          : Queries(channel, window).go_back(window.initial || denominator, stop);
+  EffectiveAttention& attention = followed.found;
   add_skip(channel.skip, window, attention.A);
   if (denominator) {
-    attention.denominators = (read.array() + denominator->eps).matrix();
+    attention.denominators = (followed.read.array() + denominator->eps).matrix();
     for (Matrix<double>* weights : {&attention.A, &attention.A_plain, &attention.Q0}) {
       if (weights->size() > 0) weights->array().colwise() /= attention.denominators.array();
     }
   }
-  return attention;
+  return std::move(attention);
 }
 
 }  // namespace palimpsest

@@ -16,7 +16,6 @@ struct AttentionWindow {
   bool no_mask = false;  // every row reads after the last token, later tokens included
 
   Index token(Index row) const { return first_row + row * row_step; }
-
   /// How many tokens the rows are spread over.
   Index span() const { return rows == 0 ? 0 : (rows - 1) * row_step + 1; }
 };
@@ -34,7 +33,6 @@ struct EffectiveAttention {
 
   /// The weights of the values: A, or A+ where they are written plainly.
   const Matrix<double>& on_values() const { return values_are_plain ? A_plain : A; }
-
   /// The same, a token's rows added up: [rows, columns].
   Matrix<double> on_tokens() const;
 };
@@ -42,10 +40,9 @@ struct EffectiveAttention {
 /// The weights of a window, without the n x n matrix. Either the window's queries are carried back through
 /// the rows (the transpose of the recurrence), and their products with a row's write are its weights; or,
 /// where there are fewer columns than rows and no `initial`, the columns' writes are carried on to the
-/// queries.
-/// O(min(rows, columns h) span p K) work, span from the last row read to the first column (to the first token
-/// with `initial` or a denominator); memory O((rows + columns h + 64) p K + 64 V + rows columns h). Throws
-/// Cancelled when asked to stop.
+/// queries. O(min(rows, columns h) span p K) work, span from the last row read to the first column (to the
+/// first token with `initial` or a denominator); memory O((rows + columns h + 64) p K + 64 V + rows columns
+/// h). Throws Cancelled when asked to stop.
 EffectiveAttention effective_attention(const std::function<Channel(Index column)>& channel_of,
                                        const AttentionWindow& window, const std::stop_token& stop = {});
 

@@ -95,13 +95,6 @@ Weights<double> network_gradient(const WeighedPairs& pairs, const Layers& layers
   return gradients;
 }
 
-template <class Scalar>
-Scalar sum_of_terms(const std::vector<WeighedTerm>& terms, const Weights<Scalar>& W) {
-  Scalar sum = 0;
-  for (const WeighedTerm& term : terms) sum += term.of->loss(W);
-  return sum;
-}
-
 Weights<double> zeros_like(const Weights<double>& W) {
   Weights<double> zeros;
   for (const Matrix<double>& matrix : W) zeros.push_back(Matrix<double>::Zero(matrix.rows(), matrix.cols()));
@@ -246,10 +239,6 @@ double dot(const Weights<double>& X, const Weights<double>& Y) {
   return sum;
 }
 
-double InnerProblem::loss(const Weights<double>& W) const { return sum_of_terms(terms, W); }
-
-Jet InnerProblem::loss(const Weights<Jet>& W) const { return sum_of_terms(terms, W); }
-
 Weights<double> InnerProblem::gradient(const Weights<double>& W) const {
   return sum_of_gradients(terms, W, false);
 }
@@ -269,13 +258,6 @@ InnerProblem::After InnerProblem::after(Recorder* recorder) const {
   }
   if (moving.empty()) result.moving.clear();
   return result;
-}
-
-bool InnerProblem::is_fresh() const {
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    if (at[i] != from[i]) return false;
-  }
-  return true;
 }
 
 const Matrix<double>& state_of(const NamedStates& states, std::string_view name) {

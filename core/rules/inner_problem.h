@@ -89,10 +89,13 @@ struct InnerProblem {
   std::optional<NewtonSchulz> muon = {};
   std::optional<RowVector<double>> column_norm = {};  // [V], the norms that columns keep
 
-  double loss(const Weights<double>& W) const;
-  Jet loss(const Weights<Jet>& W) const;
+  template <class Scalar>
+  Scalar loss(const Weights<Scalar>& W) const {
+    Scalar sum = 0;
+    for (const WeighedTerm& term : terms) sum += term.of->loss(W);
+    return sum;
+  }
   Weights<double> gradient(const Weights<double>& W) const;
-
   /// sum_i P_i grad L_i(W): the gradient that a step multiplies by its rate.
   Weights<double> preconditioned_gradient(const Weights<double>& W) const;
 
@@ -104,7 +107,7 @@ struct InnerProblem {
   After after(Recorder* recorder = nullptr) const;
 
   /// Whether the gradient is taken where the step starts, as stability needs.
-  bool is_fresh() const;
+  bool is_fresh() const { return at == from; }
 };
 
 /// What a variant makes its problems from: token `token` of one head, and the engine's own states in f64.
@@ -144,8 +147,7 @@ std::vector<InnerProblem> erase_key_problems(const InnerContext& context);
 
 /// -<S^T k, v> + 1/2 |Diag(sqrt(1 - alpha)) S|^2 + 1/2 |S^T a|^2 at S_{t-1}, learning rate 1, the last term
 /// preconditioned by Diag(b / a): a step that reads with a, erases along b and writes k v^T (spec 3.13), with
-/// no strengths other than those in its rows.
-/// Throws Unsupported where b has a channel that a lacks.
+/// no strengths other than those in its rows. Throws Unsupported where b has a channel that a lacks.
 std::vector<InnerProblem> preconditioned_problems(const InnerContext& context);
 
 }  // namespace palimpsest

@@ -42,25 +42,15 @@ RowVector<double> RowMap::moved(Index r, const RowVector<double>& x, bool back) 
 void RowMap::push_forward(Index r, Eigen::Ref<Matrix<double>> X) const {
   Vector<double> taken;
   if (erases()) taken = X * erase_.row(r).transpose();
-  for (Index i = 0; i < X.rows(); ++i) {
-    if (parts_ == 1) {
-      X.row(i).array() *= fade_.row(r).array();
-    } else {
-      X.row(i) = faded(r, X.row(i));
-    }
-    if (erases()) X.row(i) -= taken(i) * write_.row(r);
-  }
+  if (parts_ == 1) X.array().rowwise() *= fade_.row(r).array();
+  for (Index i = 0; i < X.rows() && parts_ > 1; ++i) X.row(i) = faded(r, X.row(i));
+  if (erases()) X.noalias() -= taken * write_.row(r);
 }
 
 void RowMap::pull_back(Index r, const Vector<double>& hits, Eigen::Ref<Matrix<double>> F) const {
-  for (Index i = 0; i < F.rows(); ++i) {
-    if (parts_ == 1) {
-      F.row(i).array() *= fade_.row(r).array();
-    } else {
-      F.row(i) = faded_back(r, F.row(i));
-    }
-    if (erases()) F.row(i) -= hits(i) * erase_.row(r);
-  }
+  if (parts_ == 1) F.array().rowwise() *= fade_.row(r).array();
+  for (Index i = 0; i < F.rows() && parts_ > 1; ++i) F.row(i) = faded_back(r, F.row(i));
+  if (erases()) F.noalias() -= hits * erase_.row(r);
 }
 
 Matrix<double> key_decays(const Program<double>& rows) {

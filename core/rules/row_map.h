@@ -25,10 +25,8 @@ class RowMap {
 
   /// D_r x: [1, p K].
   RowVector<double> faded(Index r, const RowVector<double>& x) const { return moved(r, x, false); }
-
   /// D_r^T f: [1, p K].
   RowVector<double> faded_back(Index r, const RowVector<double>& f) const { return moved(r, f, true); }
-
   /// Takes every state column x of X [n, p K] from before row r to after it, without the row's own write.
   void push_forward(Index r, Eigen::Ref<Matrix<double>> X) const;
 

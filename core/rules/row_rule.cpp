@@ -12,8 +12,7 @@ namespace {
 
 /// How many rows are encoded at a time. In the recurrent form this bounds memory and changes no result.
 Index rows_at_a_time(Form form, Index tokens, Index chunk_size, Index columns) {
-  if (form == Form::parallel) return tokens;
-  if (has_chunks(form)) return std::min(chunk_size, tokens);
+  if (form != Form::recurrent) return tokens_at_once(form, chunk_size, tokens);
   constexpr Index numbers = Index{1} << 22;
   return std::clamp<Index>(numbers / std::max<Index>(columns, 1), 1, 256);
 }
@@ -60,8 +59,7 @@ struct RowRun {
   /// What tokens read on the way or, if the program wants it, at the end; `block` takes S over some of them.
   template <class Block>
   Matrix<Scalar> run_blocks(const Sequence& sequence, Carried<Scalar>& S, Block block) const {
-    const Index size =
-        std::max<Index>(rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows()), 1);
+    const Index size = rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows());
     Matrix<Scalar> read(sequence.tokens, S.front().cols());
     bool reads_at_end = false;
     each_block(sequence, size, [&](Index first, Index count, const auto& program) {
@@ -410,7 +408,7 @@ Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision prec
   // q, k, v, b and the gates, decayed copies of them, and what solves and sums need.
   const double numbers = rows * (8 * K + 6 * V) + 3 * K * V + matrices * rows * rows + T * V;
   // What the first pass hands to the second: the state before every chunk, and what all rows write.
-  const double chunks = std::ceil(T / static_cast<double>(std::max<Index>(tokens, 1)));
+  const double chunks = std::ceil(T / static_cast<double>(tokens));
   const double passed_on = form == Form::two_pass && structure.reads_on_the_way()
                                ? chunks * K * V + T * static_cast<double>(structure.rows_per_read) * V
                                : 0;

@@ -65,7 +65,6 @@ class RowRule : public Rule {
   /// The structure of its programs with resolved settings, without data: as for data that give every array,
   /// gates as alpha and, where the data decide, several rows per token.
   Structure structure(const Settings& settings) const;
-
   /// The structure of the programs of one sequence.
   Structure structure(const Sequence& sequence) const;
 

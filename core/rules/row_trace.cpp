@@ -23,10 +23,7 @@ class RowWalk : public Walk<Scalar> {
       : Walk<Scalar>(sequence, form, chunk_size),
         rule_(rule),
         engine_(engine),
-        size_(block_size(form, sequence.tokens, chunk_size)) {
-    if (form == Form::recurrent) steps_ = structure_.rows_per_read;
-    phases_ = static_cast<Index>(shown().phases.size());
-  }
+        size_(block_size(form, sequence.tokens, chunk_size)) {}
 
   Steps shown() const {
     return {row_phases(structure_, notation_, form_, scaled_), row_symbols(structure_, notation_, form_)};
@@ -241,8 +238,9 @@ class RowWalk : public Walk<Scalar> {
   Structure structure_ = rule_.structure(sequence_);
   Index batch_ = inner_batch(sequence_.settings);  // tokens of an inner batch
   bool scaled_ = is_scaled(sequence_.settings);
-  Index steps_ = 1;  // of one token, each a block of its own: the recurrent form of several rows per token
-  Index phases_ = 1;
+  // Of one token, each a block of its own: the recurrent form of several rows per token.
+  Index steps_ = form_ == Form::recurrent ? structure_.rows_per_read : 1;
+  Index phases_ = std::ssize(shown().phases);
 };
 
 }  // namespace

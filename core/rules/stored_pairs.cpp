@@ -8,13 +8,6 @@ namespace palimpsest {
 
 namespace {
 
-StoredPairs written_by(const RowRule& rule, const Sequence& sequence, Index first, Index count) {
-  StoredPairs pairs = written_pairs(rule.encode<double>(sequence, first, count));
-  // The constant 1 of a normalised rule is no value: the output is divided by what it sums up.
-  if (rule.normalised()) pairs.values = Matrix<double>(pairs.values.leftCols(pairs.values.cols() - 1));
-  return pairs;
-}
-
 /// Each row divided by its norm; 0 stays 0.
 Matrix<double> directions(Matrix<double> keys) {
   for (Index row = 0; row < keys.rows(); ++row) keys.row(row).stableNormalize();
@@ -45,8 +38,12 @@ StoredPairs stored_pairs(const Variant& variant, const Sequence& sequence, Index
   require_answers(variant);
   if (variant.memory.pairs) return variant.memory.pairs(sequence, first, count);
   const RowRule* const rows = variant.rule->row_program();
-  if (rows) return written_by(*rows, sequence, first, count);
-  return {sequence.at("k").rows<double>(first, count), sequence.at("v").rows<double>(first, count)};
+  if (!rows)
+    return {sequence.at("k").rows<double>(first, count), sequence.at("v").rows<double>(first, count)};
+  StoredPairs pairs = written_pairs(rows->encode<double>(sequence, first, count));
+  // The constant 1 of a normalised rule is no value: the output is divided by what it sums up.
+  if (rows->normalised()) pairs.values = Matrix<double>(pairs.values.leftCols(pairs.values.cols() - 1));
+  return pairs;
 }
 
 Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, const NamedStates& states,

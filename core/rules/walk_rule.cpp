@@ -4,7 +4,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The memory that a run takes.
 template <class Scalar>
 Footprint run_footprint(const Walk<Scalar>& walk) {
   const auto carried = static_cast<double>(number_count(walk.initial()));
@@ -16,7 +15,6 @@ Footprint run_footprint(const Walk<Scalar>& walk) {
   return footprint;
 }
 
-/// A rule that walks.
 class WalkRule : public Rule {
  public:
   WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, WalkDeclaration declaration)
