@@ -22,12 +22,9 @@ double error_of(std::string_view array, double got, double expected, double scal
 
 Disagreement compare(std::string_view array, const Matrix<double>& got, const Matrix<double>& expected) {
   Disagreement worst{.array = std::string(array)};
-  if (got.rows() != expected.rows() || got.cols() != expected.cols()) {
-    worst.error = infinity;
-    worst.got = static_cast<double>(got.size());
-    worst.expected = static_cast<double>(expected.size());
-    return worst;
-  }
+  if (got.rows() != expected.rows() || got.cols() != expected.cols())
+    return {
+        infinity, worst.array, 0, 0, static_cast<double>(got.size()), static_cast<double>(expected.size())};
   const double scale = largest_finite(expected);
   for (Index row = 0; row < got.rows(); ++row) {
     for (Index column = 0; column < got.cols(); ++column) {

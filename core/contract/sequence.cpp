@@ -16,8 +16,6 @@ const MatrixView& Sequence::at(std::string_view name) const {
   refuse("array \"{}\" is missing", name);
 }
 
-std::vector<std::string> Sequence::names_with_tokens() const { return with_tokens_; }
-
 void Sequence::add(const std::string& name, const Matrix<double>& rows) {
   std::vector<double> values(rows.data(), rows.data() + rows.size());
   added_.push_back(
@@ -52,6 +50,8 @@ constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its
 
 constexpr double largest_state = 1e9;  // bytes as double; a run holds a few copies of it
 
+constexpr double record_limit = 1e9;  // bytes that one block of a trace may take together with its record
+
 constexpr double giga = 1e9;
 
 /// Messages for too much memory, in the order of all_forms: {0} what is done, {1} tokens, {2} tokens of a
@@ -64,7 +64,6 @@ constexpr const char* too_much_for[] = {
 
 }  // namespace
 
-/// Collects what bind() finds in the inputs.
 struct Binder {
   const Variant& variant;
   std::shared_ptr<const Arrays> arrays;

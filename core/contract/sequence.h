@@ -14,19 +14,14 @@ class Sequence {
 
   /// Whether the optional array `name` was given.
   bool has(std::string_view name) const { return views_.find(name) != views_.end(); }
-
   /// The array `name`: [T, columns] with an axis n, otherwise [rows, columns] with columns 1 for a vector.
   const MatrixView& at(std::string_view name) const;
-
   /// The arrays with one row per token, by their contract names.
-  std::vector<std::string> names_with_tokens() const;
-
+  const std::vector<std::string>& names_with_tokens() const { return with_tokens_; }
   /// A resolved parameter of this head.
   double parameter(std::string_view name) const;
-
   /// A resolved option.
   const std::string& option(std::string_view name) const { return settings.option(name); }
-
   /// Adds an array with one row per token, made from the others: [T, columns].
   void add(const std::string& name, const Matrix<double>& rows);
 
@@ -70,9 +65,6 @@ Index inner_batch(const Settings& settings);
 
 /// Bytes that a run may hold at its peak, over all heads that are computed at the same time.
 inline constexpr double byte_limit = 6e9;
-
-/// Bytes that one block of a trace may take together with its record.
-inline constexpr double record_limit = 1e9;
 
 /// The bytes that one head takes, an upper estimate.
 struct Footprint {

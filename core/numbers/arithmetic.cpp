@@ -9,26 +9,19 @@ namespace palimpsest {
 
 namespace {
 
-struct Named {
-  const char* name;
-  NumberFormat format;
-};
-
-constexpr std::array<Named, std::size(all_arithmetics)> table = {{
-    {"f64", {53, -1022, std::numeric_limits<double>::max()}},
-    {"f32", {24, -126, std::numeric_limits<float>::max()}},
-    {"tf32", {11, -126, 0x1.ffcp127}},
-    {"bf16", {8, -126, 0x1.fep127}},
-    {"f16", {11, -14, 65504}},
+constexpr std::array<NumberFormat, std::size(all_arithmetics)> table = {{
+    {53, -1022, std::numeric_limits<double>::max(), "f64"},
+    {24, -126, std::numeric_limits<float>::max(), "f32"},
+    {11, -126, 0x1.ffcp127, "tf32"},
+    {8, -126, 0x1.fep127, "bf16"},
+    {11, -14, 65504, "f16"},
 }};
-
-const Named& row(Arithmetic arithmetic) { return entry(table, arithmetic); }
 
 }  // namespace
 
-const char* name(Arithmetic arithmetic) { return row(arithmetic).name; }
+const char* name(Arithmetic arithmetic) { return format_of(arithmetic).name; }
 
-const NumberFormat& format_of(Arithmetic arithmetic) { return row(arithmetic).format; }
+const NumberFormat& format_of(Arithmetic arithmetic) { return entry(table, arithmetic); }
 
 double smallest(Arithmetic arithmetic) {
   const NumberFormat& format = format_of(arithmetic);
@@ -37,7 +30,7 @@ double smallest(Arithmetic arithmetic) {
 
 double rounded(double x, Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::f64 || x == 0 || !std::isfinite(x)) return x;
-  const auto& [precision, min_exponent, largest] = format_of(arithmetic);
+  const auto& [precision, min_exponent, largest, called] = format_of(arithmetic);
   // The last place of x in this format; below the normal numbers it no longer gets finer.
   const int last_place = std::max(std::ilogb(x), min_exponent) - (precision - 1);
   const double nearest = std::ldexp(std::nearbyint(std::ldexp(x, -last_place)), last_place);

@@ -24,6 +24,7 @@ struct NumberFormat {
   int precision;     // significant bits, the leading one included
   int min_exponent;  // the smallest normal number is 2^min_exponent
   double largest;    // the largest finite number
+  const char* name;
 };
 const NumberFormat& format_of(Arithmetic arithmetic);
 

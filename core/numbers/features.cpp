@@ -1,6 +1,5 @@
 #include "core/numbers/features.h"
 
-#include <array>
 #include <cmath>
 
 #include "core/base/refuse.h"
@@ -26,8 +25,8 @@ Matrix<Scalar> squared(const Matrix<Scalar>& x) {
 
 }  // namespace
 
-std::span<const std::string> feature_maps() {
-  static const std::array<std::string, 6> names = {"elu1", "relu", "squared", "taylor1", "taylor2", "favor"};
+const std::vector<std::string>& feature_maps() {
+  static const std::vector<std::string> names = {"elu1", "relu", "squared", "taylor1", "taylor2", "favor"};
   return names;
 }
 

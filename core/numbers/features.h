@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string_view>
 
 #include "core/base/matrix.h"
@@ -9,7 +8,7 @@ namespace palimpsest {
 
 /// The names of the feature maps of kernelised attention (spec 3.3): elu1, relu, squared, taylor1, taylor2,
 /// favor.
-std::span<const std::string> feature_maps();
+const std::vector<std::string>& feature_maps();
 
 /// phi applied to every row of `x` [L, K]: [L, m]. `map` is one of feature_maps(). taylor1 takes x / |x| of
 /// x = 0 to be 0.

@@ -35,14 +35,11 @@ class InnerBatches {
 
   /// Tokens of the largest piece.
   Index largest_piece() const { return std::min(size_, tokens_); }
-
   Index batch_count() const { return divided(tokens_, batch_); }
   Index piece_count() const { return tokens_ / batch_ * per_batch_ + divided(tokens_ % batch_, size_); }
   Index pieces_of(Index batch) const { return divided(batch_size(batch), size_); }
-
   /// Tokens of `batch`.
   Index batch_size(Index batch) const { return std::min(batch_, tokens_ - batch * batch_); }
-
   /// Piece `index` of the whole sequence.
   Piece piece(Index index) const { return piece(index / per_batch_, index % per_batch_); }
 
@@ -55,12 +52,9 @@ class InnerBatches {
 
   /// The piece of the whole sequence that holds `token`.
   Index piece_of(Index token) const { return batch_of(token) * per_batch_ + piece_in_batch(token); }
-
   Index batch_of(Index token) const { return token / batch_; }
-
   /// The piece of its batch that holds `token`.
   Index piece_in_batch(Index token) const { return token % batch_ / size_; }
-
   /// Pieces of a batch that is not shorter than the others.
   Index pieces_per_batch() const { return per_batch_; }
 
@@ -99,7 +93,6 @@ class Checkpoints {
 
   /// The state before block 0.
   const State& initial() const { return states_.front(); }
-
   /// Blocks from one kept state to the next.
   Index spacing() const { return spacing_; }
 

@@ -43,8 +43,7 @@ inline std::vector<Index> rows_up_to_each(Index first, Index count) {
 
 /// The scaled queries of such tokens.
 inline ChannelReads scaled_reads(const Sequence& sequence, Index first, Index count) {
-  return {sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
-          rows_up_to_each(first, count)};
+  return {Rows<double>{sequence, first, count}.scaled_q(), rows_up_to_each(first, count)};
 }
 
 /// Throws InputError unless 0 <= column < columns.

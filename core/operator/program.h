@@ -47,13 +47,10 @@ struct Structure {
                                 // one, S
 
   Index part_count() const { return parts.empty() ? 1 : static_cast<Index>(parts.size()); }
-
   /// Whether every token reads at its own time, not the state after the last token.
   bool reads_on_the_way() const { return read_at != ReadAt::end; }
-
   /// Whether anything reads the memory as the row before left it: an output, or an erase.
   bool reads_early() const { return read_at == ReadAt::before_row || erase == Erase::undecayed; }
-
   /// Which of a token's rows its read belongs to.
   Index reading_row() const { return read_at == ReadAt::before_row ? 0 : rows_per_read - 1; }
 };
@@ -200,11 +197,6 @@ struct Rows {
         .replicate(count, 1);
   }
 
-  /// A parameter repeated for every row: [count, 1].
-  Matrix<Scalar> repeated(std::string_view parameter) const {
-    return repeated(sequence.parameter(parameter));
-  }
-
   /// Rows that hold several steps of a token side by side, one below the other: [count steps, columns].
   Matrix<Scalar> unfolded(std::string_view name, Index columns) const {
     const Matrix<Scalar> rows = (*this)(name);
@@ -220,7 +212,6 @@ struct Encoder {
 
   Program<double> operator()(const Rows<double>& rows) const { return f64(rows); }
   Program<float> operator()(const Rows<float>& rows) const { return f32(rows); }
-
   std::function<Program<double>(const Rows<double>&)> f64;
   std::function<Program<float>(const Rows<float>&)> f32;
 };
