@@ -6,7 +6,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The counts of softmax attention.
 struct Attention {
   double queries = 0;
   double k = 0;
