@@ -5,7 +5,7 @@
 #include "app/session/typed_text.h"
 #include "app/studio/application.h"
 #include "app/widgets/text.h"
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include "app/views/found_list.h"
 #include "app/views/story_page.h"
 #include "app/words/forms.h"
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

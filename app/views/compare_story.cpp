@@ -2,7 +2,7 @@
 #include "app/views/answers.h"
 #include "app/views/compare.h"
 #include "app/views/story_page.h"
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

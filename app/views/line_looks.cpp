@@ -1,6 +1,6 @@
 #include "app/views/line_looks.h"
 
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

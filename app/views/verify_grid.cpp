@@ -1,6 +1,6 @@
 #include "app/views/verify.h"
 #include "app/words/forms.h"
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 // The grid of all checks: a cell for every rule, form, precision and device.
 

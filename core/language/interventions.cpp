@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/proof/faults.h"
-#include "core/variants/with_strength.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
