@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/io/array_file.h"
+#include <string>
 
 namespace palimpsest::testing {
 
@@ -12,10 +12,5 @@ std::string assets_folder();
 
 /// The program that is tested as a command; empty in tests that start none.
 std::string tested_program();
-
-/// The capture in a file (see read_array_file).
-inline Capture read_capture(const std::filesystem::path& path) {
-  return capture_of(read_array_file(path), path);
-}
 
 }  // namespace palimpsest::testing

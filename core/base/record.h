@@ -1,13 +1,10 @@
 #pragma once
 
-#include <fmt/ranges.h>
 #include <cctype>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <string_view>
 
-#include "core/base/error.h"
 #include "core/base/matrix.h"
 
 namespace palimpsest {
@@ -28,25 +25,15 @@ namespace palimpsest {
 class Record {
  public:
   /// Keeps a copy of `value` under `name`, replacing an earlier one.
-  void set(std::string_view name, Matrix<double> value) {
-    tensors_.insert_or_assign(std::string(name), std::make_shared<const Matrix<double>>(std::move(value)));
-  }
+  void set(std::string_view name, Matrix<double> value);
 
   /// The tensor called `name`; throws Error naming it if it was not recorded.
-  const Matrix<double>& at(std::string_view name) const {
-    if (const auto found = tensors_.find(name); found != tensors_.end()) return *found->second;
-    throw Error(fmt::format("no tensor \"{}\" was recorded; recorded are: {}", name,
-                            fmt::join(std::views::keys(tensors_), ", ")));
-  }
+  const Matrix<double>& at(std::string_view name) const;
 
   bool contains(std::string_view name) const { return tensors_.find(name) != tensors_.end(); }
 
   /// Every name and its tensor, sorted by name. Valid as long as the record is unchanged.
-  std::vector<std::pair<const std::string&, const Matrix<double>&>> tensors() const {
-    std::vector<std::pair<const std::string&, const Matrix<double>&>> all;
-    for (const auto& [name, tensor] : tensors_) all.emplace_back(name, *tensor);
-    return all;
-  }
+  std::vector<std::pair<const std::string&, const Matrix<double>&>> tensors() const;
 
  private:
   std::map<std::string, std::shared_ptr<const Matrix<double>>, std::less<>> tensors_;

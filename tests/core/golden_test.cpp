@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/rules/row_rule.h"
+#include "tests/capture_file.h"
 #include "tests/core/golden.h"
 #include "tests/core/io/files.h"
 

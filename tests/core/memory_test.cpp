@@ -9,6 +9,7 @@
 #include "core/io/array_file.h"
 #include "core/numbers/between.h"
 #include "core/rules/row_rule.h"
+#include "tests/capture_file.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"

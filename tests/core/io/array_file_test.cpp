@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/io/array_file.h"
+#include "tests/capture_file.h"
 #include "tests/core/io/files.h"
 
 using namespace palimpsest;

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "tests/capture_file.h"
 #include "tests/core/io/files.h"
 
 using namespace palimpsest;
