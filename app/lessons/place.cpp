@@ -2,6 +2,7 @@
 
 #include "app/commands/options.h"
 #include "app/lessons/lesson.h"
+#include "app/session/presets.h"
 #include "app/session/typed_text.h"
 #include "core/base/refuse.h"
 
@@ -85,6 +86,8 @@ class PlaceMaker {
     if (text_) state_["data"] = text_id(*text_);
     if (state_.at("data").get<std::string>().empty()) refuse("it does not say which text or data are shown");
     LessonPlace place{.state = parse_state(dumped(state_, -1)), .at = at_};
+    std::string& data = place.state.data;
+    if (preset_of(data)) data = whole_preset_id(data);
     place.state.place.token = token_;
     return place;
   }

@@ -103,6 +103,12 @@ const std::vector<ListedLesson>& shipped_lessons() {
   static const std::vector<ListedLesson> known = read_shipped_lessons();
   return known;
 }
+
+std::string kept_name(const std::filesystem::path& file) {
+  const bool ships = std::ranges::find(shipped_lessons(), file, &ListedLesson::file) != shipped_lessons().end();
+  return ships ? file.stem().string() : std::filesystem::absolute(file).string();
+}
+
 Lesson read_lesson(const std::filesystem::path& file) {
   constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 20;
   const std::string text = read_text_file(file, most_bytes);

@@ -9,7 +9,7 @@ struct Guess {
   std::optional<std::size_t> choice = {};
   std::optional<double> number = {};
   std::set<std::pair<Index, Index>> cells = {};
-  std::optional<std::pair<Index, Index>> at = {};  // the cell that the keyboard is on
+  std::pair<Index, Index> at = {};  // the cell that the keyboard is on
   bool looked = false;
 
   /// Marks a cell, or takes its mark away.
@@ -56,6 +56,9 @@ class LessonWalk {
   std::size_t seen_ = 0;  // steps
   std::vector<Guess> guesses_;
 };
+
+/// The name under which what is seen of a lesson is kept: of one that ships "08-erase-then-write".
+std::string kept_name(const std::filesystem::path& file);
 
 /// A lesson that ships.
 struct ListedLesson {

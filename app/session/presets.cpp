@@ -492,6 +492,11 @@ std::string preset_id(const Preset& preset, const PresetSize& size) {
          (preset.has_cosine ? fmt::format("&cosine={}", size.cosine) : "");
 }
 
+std::string whole_preset_id(const std::string& id) {
+  const Request request = parse(id);
+  return preset_id(request.preset, request.size);
+}
+
 std::string usual_preset_id(const Preset& preset) { return preset_id(preset, preset.usual); }
 
 const Preset* preset_of(std::string_view id) {

@@ -39,6 +39,9 @@ std::span<const Preset> presets();
 /// cosine.
 std::string preset_id(const Preset& preset, const PresetSize& size);
 
+/// The same id with all of its sizes. Throws InputError as make_preset() does.
+std::string whole_preset_id(const std::string& id);
+
 /// The id at the sizes it is shown in at first.
 std::string usual_preset_id(const Preset& preset);
 

@@ -287,24 +287,29 @@ void Application::paste_state() {
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }
 
 bool Application::animating() const {
-  return playing || session.computing() || session.questions().busy() || since_step() < 0.3 || tells_slowly;
+  return playing || session.computing() || session.questions().busy() || since_step() < 0.3 || tells_slowly_;
 }
 
 double Application::telling() const {
-  if (!tells_slowly || !view.growth) return std::numeric_limits<double>::infinity();
+  if (!tells_slowly_ || !view.growth) return std::numeric_limits<double>::infinity();
   return telling_from_ < 0 ? 0 : ImGui::GetTime() - telling_from_;
 }
 
-/// Goes on with the story of a first start, which ends with a key, a click, or when all is told.
+void Application::tell_slowly() {
+  tells_slowly_ = true;
+  telling_from_ = -1;
+}
+
+/// Goes on with the story, which ends with a key or when all is told.
 void Application::tell_on() {
   constexpr double all_is_told = 2.6;  // seconds
-  if (!tells_slowly) return;
+  if (!tells_slowly_) return;
   if (telling_from_ < 0 && !session.computing() && !session.questions().busy())
     telling_from_ = ImGui::GetTime();
   bool is_pressed = false;
   for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
     is_pressed = is_pressed || ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), false);
-  if (is_pressed || telling() > all_is_told || !tells_story()) tells_slowly = false;
+  if (is_pressed || telling() > all_is_told || !tells_story()) tells_slowly_ = false;
 }
 
 /// One step on; after the last of the repeated words to the first of them.

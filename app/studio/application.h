@@ -90,8 +90,8 @@ class Application {
   Session::Grain grain = Session::Grain::operation;
   Session::Grain play_grain() const { return tells_story() ? Session::Grain::token : grain; }
 
-  bool tells_slowly =
-      false;  // the story, piece by piece: of a first start, until it is told or a key is pressed
+  /// Shows the story piece by piece, until it is told or a key is pressed.
+  void tell_slowly();
 
   // Overlays
   bool show_welcome = true;  // the line that says what to press
@@ -271,6 +271,7 @@ class Application {
   bool usual_is_turned_ = false;
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
+  bool tells_slowly_ = false;
   double telling_from_ = -1;  // as last_step_; below 0: not yet
   double play_debt_ = 0;
   std::optional<SessionState> before_lesson_;

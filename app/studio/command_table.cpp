@@ -415,6 +415,13 @@ void add_folded(CommandTable& group, const char* id, const char* words, const ch
   });
 }
 
+/// Looks at what was asked in a lesson, which then grows; else goes to its next step.
+void look_or_go_on(Application& application) {
+  const bool asks = application.lesson.hides();
+  application.go_on_in_lesson();
+  if (asks && !application.lesson.hides()) application.tell_slowly();
+}
+
 void add_view(CommandTable& group) {
   group.add("view.theme", "dark or light", ImGuiKey_L, showing([](ViewOptions& view) {
               view.theme = view.theme == Theme::dark ? Theme::light : Theme::dark;
@@ -461,7 +468,7 @@ void add_view(CommandTable& group) {
       [](Application& a) { a.hides_answers = !a.hides_answers; }, nullptr,
       "Hatches what a token changes until you press Enter");
   group.add("view.reveal", "show the hidden answer, or go on in a lesson", ImGuiKey_Enter,
-            [](Application& a) { a.lesson.is_on() ? a.go_on_in_lesson() : a.reveal(); });
+            [](Application& a) { a.lesson.is_on() ? look_or_go_on(a) : a.reveal(); });
   group.add("view.usual_size", "usual size", ImGuiMod_Ctrl | ImGuiKey_0, [](Application& a) { a.zoom = 1; });
   group.add("view.tabs", "show or hide tabs to drag the panels", ImGuiKey_M,
             [](Application& a) { a.panel_layout.show_tabs(!a.panel_layout.shows_tabs()); });
@@ -481,7 +488,7 @@ void add_lesson(CommandTable& group) {
   for (const ListedLesson& each : shipped_lessons())
     group.add("lesson." + each.file.stem().string(), "lesson: " + each.title, 0,
               [file = each.file](Application& a) { a.open_lesson(file); });
-  group.add("lesson.on", "look, or the next step of the lesson", 0, &Application::go_on_in_lesson, is_on);
+  group.add("lesson.on", "look, or the next step of the lesson", 0, look_or_go_on, is_on);
   group.add(
       "lesson.back", "the step of the lesson before", ImGuiKey_Backspace, &Application::go_back_in_lesson,
       first_of(is_on,

@@ -10,7 +10,7 @@ namespace palimpsest {
 bool Application::open_lesson(const std::filesystem::path& file, std::optional<std::size_t> step) {
   try {
     Lesson read = read_lesson(file);
-    const std::string* const kept = value_at(lesson_progress, file.stem().string());
+    const std::string* const kept = value_at(lesson_progress, kept_name(file));
     const std::string progress = kept ? *kept : std::string();
     const std::size_t seen = steps_seen(progress);
     const bool is_anew = seen >= read.steps.size() && !step;  // a finished one is asked once more
@@ -50,7 +50,7 @@ void Application::show_step_of_lesson() {
 }
 
 void Application::keep_lesson_progress() {
-  lesson_progress[lesson.file().stem().string()] = lesson.progress();
+  lesson_progress[kept_name(lesson.file())] = lesson.progress();
 }
 
 /// Moves the cursor to the place of a step, once its data are there.
@@ -122,11 +122,11 @@ void Application::answer_in_lesson(int key) {
         std::clamp(before + (key == ImGuiKey_RightArrow ? step : -step), question.least, question.most);
   } else if (const Known<Facts> facts = lesson_facts(); facts.value) {
     const auto [rows, columns] = table_size(question, facts.value->views);
-    if (guess.at && key == ImGuiKey_Space) guess.mark(*guess.at);
-    std::pair<Index, Index> at = guess.at.value_or(std::pair<Index, Index>());
+    if (key == ImGuiKey_Space) guess.mark(guess.at);
+    std::pair<Index, Index>& at = guess.at;
     at.first += (key == ImGuiKey_DownArrow) - (key == ImGuiKey_UpArrow);
     at.second += (key == ImGuiKey_RightArrow) - (key == ImGuiKey_LeftArrow);
-    guess.at = {std::clamp<Index>(at.first, 0, rows - 1), std::clamp<Index>(at.second, 0, columns - 1)};
+    at = {std::clamp<Index>(at.first, 0, rows - 1), std::clamp<Index>(at.second, 0, columns - 1)};
   }
 }
 
@@ -142,8 +142,6 @@ void Application::go_on_in_lesson() {
     if (!lesson.guess().is_made()) return;
     lesson.guess().looked = true;
     spotlight = false;  // the result is not only there
-    tells_slowly = true;
-    telling_from_ = ImGui::GetTime() - 1;  // the change is seen at once, then what comes of it
     keep_lesson_progress();
     return;
   }

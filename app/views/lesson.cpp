@@ -218,7 +218,7 @@ std::string number_of(const ListedLesson& lesson) {
 
 /// "3 of 5 steps", "done".
 std::string seen_words(const Application& application, const ListedLesson& lesson) {
-  const std::string* const kept = value_at(application.lesson_progress, lesson.file.stem().string());
+  const std::string* const kept = value_at(application.lesson_progress, kept_name(lesson.file));
   const std::size_t seen = kept ? steps_seen(*kept) : 0;
   if (seen == 0) return {};
   return seen >= lesson.steps ? "done" : fmt::format("{} of {} steps", seen, lesson.steps);
@@ -257,8 +257,11 @@ void draw_marks(Application& application, const Json& views) try {
   Guess& guess = application.lesson.guess();
   const auto [rows, columns] = table_size(question, views);
   scene::MarkedCells cells{
-      .table = question.cells, .rows = rows, .columns = columns, .marked = guess.cells, .cursor = guess.at};
-  if (guess.looked) cells.right = true_cells(question, views);
+      .table = question.cells, .rows = rows, .columns = columns, .marked = guess.cells};
+  if (guess.looked)
+    cells.right = true_cells(question, views);
+  else
+    cells.cursor = guess.at;
   const auto pressed = scene::draw_marks(cells);
   if (pressed && !guess.looked) guess.mark(*pressed);
 } catch (const InputError&) {

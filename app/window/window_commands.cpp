@@ -389,7 +389,7 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
     }
     prepare(application, first);
   }
-  application.tells_slowly = is_first;
+  if (is_first) application.tell_slowly();
   note();  // what is asked for is computed
   Window window({.width = kept.read().width,
                  .height = kept.read().height,
