@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include "kernels/cuda/grid.cuh"
 
 namespace palimpsest {
 
@@ -43,31 +43,17 @@ class Tile {
     const int thread = threadIdx.x;
     Scalar next_left[rows_of_a_thread];
     Scalar next_right[width];
-    const auto left_place = [&](int i, int& m, int& j) {
-      const bool along = of_left == Neighbours::along_the_sum;
-      m = along ? thread / side + i * side : thread % height;
-      j = along ? thread % side : thread / height + i * (threads / height);
-    };
-    const auto right_place = [&](int i, int& j, int& n) {
-      const bool along = of_right == Neighbours::along_the_sum;
-      n = along ? thread / side + i * side : thread % columns;
-      j = along ? thread % side : thread / columns + i * (threads / columns);
-    };
     // Beyond an edge the number there is read again and left out: no load waits for a branch.
     const auto fetch = [&](std::int64_t first) {
 #pragma unroll
       for (int i = 0; i < rows_of_a_thread; ++i) {
-        int m = 0;
-        int j = 0;
-        left_place(i, m, j);
+        const auto [m, j] = place<of_left, height>(i);
         const Scalar number = left(min(m, rows_ - 1), min(first + j, depth - 1));
         next_left[i] = m < rows_ && first + j < depth ? number : Scalar(0);
       }
 #pragma unroll
       for (int i = 0; i < width; ++i) {
-        int j = 0;
-        int n = 0;
-        right_place(i, j, n);
+        const auto [n, j] = place<of_right, columns>(i);
         const Scalar number = right(min(first + j, depth - 1), min(n, columns_ - 1));
         next_right[i] = n < columns_ && first + j < depth ? number : Scalar(0);
       }
@@ -75,31 +61,21 @@ class Tile {
 
     if (depth > 0) fetch(0);
     for (std::int64_t first = 0; first < depth; first += side) {
-#pragma unroll
-      for (int i = 0; i < rows_of_a_thread; ++i) {
-        int m = 0;
-        int j = 0;
-        left_place(i, m, j);
+      unrolled<rows_of_a_thread>([&](int i) {
+        const auto [m, j] = place<of_left, height>(i);
         room_.left[j][m] = next_left[i];
-      }
-#pragma unroll
-      for (int i = 0; i < width; ++i) {
-        int j = 0;
-        int n = 0;
-        right_place(i, j, n);
+      });
+      unrolled<width>([&](int i) {
+        const auto [n, j] = place<of_right, columns>(i);
         room_.right[j][n] = next_right[i];
-      }
+      });
       __syncthreads();
       if (first + side < depth) fetch(first + side);  // on their way while these are multiplied
-#pragma unroll
-      for (int j = 0; j < side; ++j) {
-#pragma unroll
-        for (int i = 0; i < rows_of_a_thread; ++i) {
-#pragma unroll
-          for (int w = 0; w < width; ++w)
-            sums_[i][w] += room_.left[j][thread / side + i * side] * room_.right[j][thread % side + w * side];
-        }
-      }
+      unrolled<side>([&](int j) {
+        unrolled<rows_of_a_thread, width>([&](int i, int w) {
+          sums_[i][w] += room_.left[j][thread / side + i * side] * room_.right[j][thread % side + w * side];
+        });
+      });
       __syncthreads();
     }
   }
@@ -107,18 +83,26 @@ class Tile {
   /// Calls visit(m, n, sum) for every element that is there, each by the thread that has it.
   template <class Visit>
   __device__ void each(Visit visit) {
-#pragma unroll
-    for (int i = 0; i < rows_of_a_thread; ++i) {
-#pragma unroll
-      for (int w = 0; w < width; ++w) {
-        const int m = threadIdx.x / side + i * side;
-        const int n = threadIdx.x % side + w * side;
-        if (m < rows_ && n < columns_) visit(m, n, sums_[i][w]);
-      }
-    }
+    unrolled<rows_of_a_thread, width>([&](int i, int w) {
+      const int m = threadIdx.x / side + i * side;
+      const int n = threadIdx.x % side + w * side;
+      if (m < rows_ && n < columns_) visit(m, n, sums_[i][w]);
+    });
   }
 
  private:
+  /// Number i of a factor that this thread brings: its row or column of the tile, and its place in the sum.
+  struct Place {
+    int across;
+    int along;
+  };
+  template <Neighbours neighbours, int extent>
+  static __device__ Place place(int i) {
+    const int thread = threadIdx.x;
+    if (neighbours == Neighbours::along_the_sum) return {thread / side + i * side, thread % side};
+    return {thread % extent, thread / extent + i * (threads / extent)};
+  }
+
   Room& room_;
   int rows_;
   int columns_;
