@@ -65,6 +65,18 @@ void launch(void (*kernel)(Parameters...), const Grid& grid,
   check(cudaGetLastError(), "cudaGetLastError()");
 }
 
+/// Calls use(std::bool_constant<..>, ..) for these switches: what selects a kernel is a template argument.
+template <class Use, class... Switches>
+void with_constants(Use use, bool first, Switches... others) {
+  const auto go_on = [&](auto constant) {
+    if constexpr (sizeof...(others) == 0)
+      use(constant);
+    else
+      with_constants([&](auto... further) { use(constant, further...); }, others...);
+  };
+  first ? go_on(std::true_type()) : go_on(std::false_type());
+}
+
 /// The number of this thread in a grid of one axis.
 __device__ inline std::int64_t thread_number() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 

@@ -160,10 +160,9 @@ class Auxiliary {
     shared_.copied[s].wait(chunk / Shared::stages % 2);
     Sums<L> P;
     begin_products();
-#pragma unroll
-    for (int step = 0; step < 8; ++step) {
+    unrolled<8>([&](int step) {
       multiply<Bfloat, Along::rows>(P, along_rows(stage.q, step), along_rows(stage.k, step), step > 0);
-    }
+    });
     end_products();
     if (!erases && thread_ < L) shared_.factors[chunk % 2].beta[thread_] = beta_;
     fetch_gates(chunk + 1);
@@ -173,9 +172,8 @@ class Auxiliary {
     await_products(P);
     weigh(P, chunk);
     const int row = thread_ / 32 * 16;
-#pragma unroll
-    for (int step = 0; step < L / 16; ++step)
-      store(&shared_.scores[chunk % 2], row, 16 * step, left_factor<Number>(P, step));
+    unrolled<L / 16>(
+        [&](int step) { store(&shared_.scores[chunk % 2], row, 16 * step, left_factor<Number>(P, step)); });
     publish_to_tensor_cores();
   }
 
@@ -210,20 +208,18 @@ class Auxiliary {
     }
     const bool scales = chain_.beta.data && !erases;
     const int seen = chain_.reads_first ? 0 : 1;  // of the own token
-#pragma unroll
-    for (int n = 0; n < L / 8; ++n) {
+    unrolled<L / 8>([&](int n) {
       const int j = 8 * n + lane % 4 * 2;
       const float2 G_j = reinterpret_cast<const float2&>(G[j]);
       const float2 beta = reinterpret_cast<const float2&>(shared_.factors[chunk % 2].beta[j]);
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
+      unrolled<4>([&](int e) {
         float& element = P.at[4 * n + e];
         if constexpr (decays == Decays::by_token)
           element *= two_to(G_i[e / 2] - (e % 2 == 0 ? G_j.x : G_j.y));
         if (scales) element *= e % 2 == 0 ? beta.x : beta.y;
         if (j + e % 2 >= first_row + e / 2 * 8 + seen) element = 0;
-      }
-    }
+      });
+    });
   }
 
   __device__ void fetch_totals(int chunk) {
@@ -429,28 +425,19 @@ __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant
   }
 }
 
-template <bool erases, Decays decays>
-void go_through(const TokenChunks& chain) {
-  launch(chain_chunks<erases, decays>,
-         {{blocks_for(chain.heads), blocks_for(chain.V, values_per_block)},
-          threads,
-          sizeof(Shared<erases, decays>)},
-         chain);
-}
-
 }  // namespace
 
 void chain_on_tensor_cores(const TokenChunks& chain) {
   if (chain.T == 0) return;
-  const auto with = [&]<bool erases>() {
-    if (chain.decays_by_channel) return go_through<erases, Decays::by_channel>(chain);
-    if (chain.g.data) return go_through<erases, Decays::by_token>(chain);
-    return go_through<erases, Decays::none>(chain);
+  const auto go_through = [&](auto erases, auto decays, auto by_channel) {
+    constexpr Decays how = !decays ? Decays::none : by_channel ? Decays::by_channel : Decays::by_token;
+    launch(chain_chunks<erases, how>,
+           {{blocks_for(chain.heads), blocks_for(chain.V, values_per_block)},
+            threads,
+            sizeof(Shared<erases, how>)},
+           chain);
   };
-  if (chain.erases)
-    with.template operator()<true>();
-  else
-    with.template operator()<false>();
+  with_constants(go_through, chain.erases, chain.g.data != nullptr, chain.decays_by_channel);
 }
 
 }  // namespace palimpsest

@@ -311,26 +311,23 @@ class Chunk {
     const float written = erases ? k : shared_.beta[row] * k;
     const auto of = [](float number, int from) { return __shfl_sync(all_lanes, number, from); };
     float q_i[2], k_i[2], read_i[2], G_i[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    unrolled<2>([&](int half) {
       const int i = lane_ / 4 + 8 * half;
       q_i[half] = of(q, i);
       k_i[half] = of(k, i);
       read_i[half] = of(read, i);
       G_i[half] = of(G, i);
-    }
-#pragma unroll
-    for (int n = 0; n < 4; ++n) {
+    });
+    unrolled<4>([&](int n) {
       const int j = n / 2 * 8 + lane_ % 4 * 2 + n % 2;
       const float k_j = of(written, j);
       const float G_j = of(G, j);
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
+      unrolled<2>([&](int half) {
         const int e = n / 2 * 4 + 2 * half + n % 2;
         P[e] += q_i[half] * k_j * two_to(read_i[half] - G_j);  // of no use where j > i
         if constexpr (erases) N[e] += k_i[half] * k_j * two_to(G_i[half] - G_j);
-      }
-    }
+      });
+    });
   }
 
   __device__ float given(const DeviceRows<const Bfloat>& rows, int row, int channel) const {
@@ -442,28 +439,18 @@ __global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_cons
   });
   end_products();
   await_products(M);
-#pragma unroll
-  for (int n = 0; n < L / 8; ++n) {
-#pragma unroll
-    for (int e = 0; e < 4; e += 2) {
-      const int i = thread / 32 * 16 + lane / 4 + e / 2 * 8;
-      const int j = 8 * n + lane % 4 * 2;
-      const auto element = [&](int column, float product) {
-        return column < i ? shared.beta[i] * two_to(shared.G[i] - shared.G[column]) * product : 0;
-      };
-      put(shared.matrix, i, j, element(j, M.at[4 * n + e]), element(j + 1, M.at[4 * n + e + 1]));
-    }
-  }
+  unrolled<L / 8, 2>([&](int n, int half) {
+    const int i = thread / 32 * 16 + lane / 4 + half * 8;
+    const int j = 8 * n + lane % 4 * 2;
+    const auto element = [&](int column, float product) {
+      return column < i ? shared.beta[i] * two_to(shared.G[i] - shared.G[column]) * product : 0;
+    };
+    const float* const two = M.at + 4 * n + 2 * half;
+    put(shared.matrix, i, j, element(j, two[0]), element(j + 1, two[1]));
+  });
   __syncthreads();
   invert(shared.matrix);
   write(shared.matrix, shared.beta, of.factors + (std::int64_t{blockIdx.y} * chunks + chunk) * L * L);
-}
-
-template <bool erases>
-void start(const TokenChunks& of) {
-  constexpr std::size_t bytes = sizeof(Shared<erases>);
-  static_assert(bytes <= 75 * 1024, "three blocks share a multiprocessor");
-  launch(multiply_decays<erases>, {{blocks_for(of.T, L), blocks_for(of.heads)}, warpgroup_size, bytes}, of);
 }
 
 }  // namespace
@@ -473,6 +460,13 @@ void make_chunk_factors(const TokenChunks& of) {
          of);
 }
 
-void multiply_decays_in(const TokenChunks& of) { of.erases ? start<true>(of) : start<false>(of); }
+void multiply_decays_in(const TokenChunks& of) {
+  const auto start = [&](auto erases) {
+    constexpr std::size_t bytes = sizeof(Shared<erases>);
+    static_assert(bytes <= 75 * 1024, "three blocks share a multiprocessor");
+    launch(multiply_decays<erases>, {{blocks_for(of.T, L), blocks_for(of.heads)}, warpgroup_size, bytes}, of);
+  };
+  with_constants(start, of.erases);
+}
 
 }  // namespace palimpsest

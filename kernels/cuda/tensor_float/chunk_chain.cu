@@ -225,25 +225,18 @@ __global__ void __launch_bounds__(threads, 2)
   Chain<channels, erases>(programs, tables, reinterpret_cast<Shared<channels, erases>&>(memory)).run();
 }
 
-template <int channels, bool erases>
-void go_through(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  constexpr std::size_t bytes = sizeof(Shared<channels, erases>);
-  static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
-  launch(chain_of_chunks<channels, erases>,
-         {blocks_for(programs.heads * blocks_for(programs.V, columns)), threads, bytes}, programs, tables);
-}
-
 }  // namespace
 
 void chain(const RowPrograms<float>& programs, const ChunkTables& tables) {
   if (programs.T == 0) return;
-  const bool is_wide = padded(programs.K) == most_channels;
-  if (programs.erase)
-    is_wide ? go_through<most_channels, true>(programs, tables)
-            : go_through<most_channels / 2, true>(programs, tables);
-  else
-    is_wide ? go_through<most_channels, false>(programs, tables)
-            : go_through<most_channels / 2, false>(programs, tables);
+  const auto go_through = [&](auto is_wide, auto erases) {
+    constexpr int channels = is_wide ? most_channels : most_channels / 2;
+    constexpr std::size_t bytes = sizeof(Shared<channels, erases>);
+    static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
+    launch(chain_of_chunks<channels, erases>,
+           {blocks_for(programs.heads * blocks_for(programs.V, columns)), threads, bytes}, programs, tables);
+  };
+  with_constants(go_through, padded(programs.K) == most_channels, programs.erase);
 }
 
 }  // namespace palimpsest::tensor_float

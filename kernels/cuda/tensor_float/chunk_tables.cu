@@ -288,22 +288,17 @@ __global__ void __launch_bounds__(threads)
       .run();
 }
 
-template <int channels, bool by_channel>
-void make(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  constexpr std::size_t bytes = sizeof(Shared<channels, by_channel>);
-  static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
-  launch(tables_of_chunks<channels, by_channel>, {blocks_for(programs.heads * tables.chunks), threads, bytes},
-         programs, tables);
-}
-
 }  // namespace
 
 void make_tables(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  const bool is_wide = padded(programs.K) == most_channels;
-  if (programs.decays_by_channel)
-    is_wide ? make<most_channels, true>(programs, tables) : make<most_channels / 2, true>(programs, tables);
-  else
-    is_wide ? make<most_channels, false>(programs, tables) : make<most_channels / 2, false>(programs, tables);
+  const auto make = [&](auto is_wide, auto by_channel) {
+    constexpr int channels = is_wide ? most_channels : most_channels / 2;
+    constexpr std::size_t bytes = sizeof(Shared<channels, by_channel>);
+    static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
+    launch(tables_of_chunks<channels, by_channel>,
+           {blocks_for(programs.heads * tables.chunks), threads, bytes}, programs, tables);
+  };
+  with_constants(make, padded(programs.K) == most_channels, programs.decays_by_channel);
 }
 
 }  // namespace palimpsest::tensor_float
