@@ -8,9 +8,10 @@
 
 namespace palimpsest {
 
-/// Copies between the host and the device.
+/// Copies between the host and the device, once the kernels before it are done.
 template <class Scalar>
 void copy_numbers(Scalar* to, const Scalar* from, std::size_t count, cudaMemcpyKind direction) {
+  if (count == 0) return;
   cuda::RunClock::moving(&RunTimes::transfers,
                          [&] { CHECK_CUDA(cudaMemcpy(to, from, count * sizeof(Scalar), direction)); });
 }
@@ -35,12 +36,7 @@ class DeviceArray {
 
   /// Copies `count` elements from the host, to those from `first` on.
   void upload(const Scalar* from, std::size_t count, std::size_t first = 0) {
-    if (count > 0) copy_numbers(data() + first, from, count, cudaMemcpyHostToDevice);
-  }
-
-  /// Copies `count` elements from `first` on to the host, once the kernels before it are done.
-  void download(Scalar* to, std::size_t count, std::size_t first = 0) const {
-    if (count > 0) copy_numbers(to, data() + first, count, cudaMemcpyDeviceToHost);
+    copy_numbers(data() + first, from, count, cudaMemcpyHostToDevice);
   }
 
  private:
@@ -56,8 +52,7 @@ class DeviceArray {
 template <class Scalar>
 Matrix<Scalar> downloaded(const Scalar* data, Index rows, Index columns) {
   Matrix<Scalar> matrix(rows, columns);
-  if (matrix.size() > 0)
-    copy_numbers(matrix.data(), data, static_cast<std::size_t>(matrix.size()), cudaMemcpyDeviceToHost);
+  copy_numbers(matrix.data(), data, static_cast<std::size_t>(matrix.size()), cudaMemcpyDeviceToHost);
   return matrix;
 }
 
@@ -84,9 +79,10 @@ class DeviceMatrices {
   static DeviceMatrices of_heads(std::span<const Head> heads, Of of = {}) {
     const Matrix<Scalar>& first = std::invoke(of, heads.front());
     DeviceMatrices all(static_cast<Index>(heads.size()), first.rows(), first.cols());
+    const auto of_one = static_cast<std::size_t>(first.size());
     for (std::size_t head = 0; head < heads.size(); ++head) {
       const Matrix<Scalar>& matrix = std::invoke(of, heads[head]);
-      all.numbers_.upload(matrix.data(), all.of_one(), all.of_one() * head);
+      all.numbers_.upload(matrix.data(), of_one, of_one * head);
     }
     return all;
   }
@@ -128,9 +124,6 @@ class DeviceMatrices {
   Matrix<Scalar> matrix() const { return downloaded(data(), rows_, columns_); }
 
  private:
-  /// Numbers of one of them.
-  std::size_t of_one() const { return static_cast<std::size_t>(rows_ * columns_); }
-
   Index heads_ = 0;
   Index rows_ = 0;
   Index columns_ = 0;

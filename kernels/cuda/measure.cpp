@@ -59,9 +59,10 @@ Multiplying multiplying(Precision precision) {
     return {tf32_multiply_adds,
             "a kernel of mma.sync in registers on tensor cores, tf32 with sums in f32, without a library"};
   }
-  return {has_hopper() ? hopper_multiply_adds : bf16_multiply_adds,
+  const bool is_hopper = has_tensor_cores(Rounding::bf16);
+  return {is_hopper ? hopper_multiply_adds : bf16_multiply_adds,
           fmt::format("a kernel of {} on tensor cores, bf16 with sums in f32, without a library",
-                      has_hopper() ? "wgmma, one factor in registers," : "mma.sync in registers")};
+                      is_hopper ? "wgmma, one factor in registers," : "mma.sync in registers")};
 }
 
 }  // namespace

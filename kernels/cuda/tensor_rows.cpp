@@ -194,22 +194,17 @@ void run_in_tf32(const RowPrograms<float>& programs, const Computes& compute) {
   using namespace tensor_float;
   const std::int64_t channels = padded(programs.K);
   const std::int64_t chunks = chunks_of(programs.T);
+  std::vector<DeviceArray<float>> rooms;
   const auto room_if = [&](bool wanted, std::int64_t of_a_chunk) {
-    return DeviceArray<float>(wanted ? Extent{programs.heads, chunks, of_a_chunk}.size() : 0);
+    return rooms.emplace_back(wanted ? Extent{programs.heads, chunks, of_a_chunk}.size() : 0).data();
   };
-  DeviceArray<float> q_read = room_if(true, chunk_tokens * channels);
-  DeviceArray<float> k_read = room_if(programs.erase, chunk_tokens * channels);
-  DeviceArray<float> k_write = room_if(true, chunk_tokens * channels);
-  DeviceArray<float> scores = room_if(true, chunk_tokens * chunk_tokens);
-  DeviceArray<float> factors = room_if(programs.erase, chunk_tokens * chunk_tokens);
-  DeviceArray<float> totals = room_if(true, channels);
   const ChunkTables tables = {.chunks = chunks,
-                              .q_read = q_read.data(),
-                              .k_read = k_read.data(),
-                              .k_write = k_write.data(),
-                              .scores = scores.data(),
-                              .factors = factors.data(),
-                              .totals = totals.data()};
+                              .q_read = room_if(true, chunk_tokens * channels),
+                              .k_read = room_if(programs.erase, chunk_tokens * channels),
+                              .k_write = room_if(true, chunk_tokens * channels),
+                              .scores = room_if(true, chunk_tokens * chunk_tokens),
+                              .factors = room_if(programs.erase, chunk_tokens * chunk_tokens),
+                              .totals = room_if(true, channels)};
   compute([&] {
     make_tables(programs, tables);
     chain(programs, tables);
@@ -218,11 +213,8 @@ void run_in_tf32(const RowPrograms<float>& programs, const Computes& compute) {
 
 }  // namespace
 
-bool has_hopper() { return capability() == 9; }
-bool has_tensor_float() { return capability() >= 8; }
-
 bool has_tensor_cores(Rounding rounding) {
-  return rounding == Rounding::bf16 ? has_hopper() : rounding == Rounding::tf32 && has_tensor_float();
+  return rounding == Rounding::bf16 ? capability() == 9 : rounding == Rounding::tf32 && capability() >= 8;
 }
 
 void run_on_tensor_cores(const RowPrograms<float>& programs, Rounding rounding, const Computes& compute) {

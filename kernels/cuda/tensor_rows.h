@@ -8,13 +8,8 @@
 
 namespace palimpsest::cuda {
 
-/// Whether the first device has the tensor cores that kernels/cuda/hopper is written for.
-bool has_hopper();
-
-/// Whether the first device has tensor cores that multiply tf32.
-bool has_tensor_float();
-
-/// Whether it has tensor cores for numbers with this rounding.
+/// Whether the first device has tensor cores for numbers with this rounding: for bf16 those that
+/// kernels/cuda/hopper is written for.
 bool has_tensor_cores(Rounding rounding);
 
 /// Calls what launches the kernels of a run, between its uploads and its downloads.

@@ -209,12 +209,12 @@ void launch_the_rest() {
   CHECK(cuda::multiply_adds<float>(never.data()) > 0);
   CHECK(cuda::bf16_multiply_adds(never.data()) > 0);
   CHECK(cuda::tf32_multiply_adds(never.data()) > 0);
-  if (cuda::has_hopper()) CHECK(cuda::hopper_multiply_adds(never.data()) > 0);
+  if (cuda::has_tensor_cores(cuda::Rounding::bf16)) CHECK(cuda::hopper_multiply_adds(never.data()) > 0);
   const double third = 1.0 / 3;
   double rounded = 0;
   never.upload(&third, 1);
   cuda::round_to_bf16(never.data(), 1);
-  never.download(&rounded, 1);
+  copy_numbers(&rounded, never.data(), 1, cudaMemcpyDeviceToHost);
   CHECK(rounded == 0.333984375);
 }
 

@@ -60,7 +60,7 @@ class GuardedRows {
     return Eigen::Map<const Matrix<Scalar>>(first, size_.tokens, columns_).template cast<double>();
   }
 
-  void download() { device_.download(values_.data(), values_.size()); }
+  void download() { copy_numbers(values_.data(), device_.data(), values_.size(), cudaMemcpyDeviceToHost); }
 
   template <class Element>
   operator DeviceRows<Element>() {

@@ -268,7 +268,7 @@ TEST_CASE("a run that goes to a fused kernel says so, and no other") {
   CHECK(softmax(Form::recurrent, 128, false) == plain);
   CHECK(softmax(Form::chunkwise, 129, false) == plain);
   CHECK(softmax(Form::chunkwise, 128, true) == plain);
-  const KernelKind expected = cuda::has_hopper() ? tensor_cores : plain;
+  const KernelKind expected = cuda::has_tensor_cores(Rounding::bf16) ? tensor_cores : plain;
   CHECK(rows(Form::chunkwise, Decay::scalar, 128, Rounding::bf16) == expected);
   CHECK(rows(Form::chunkwise, Decay::key, 128, Rounding::bf16) == expected);
   CHECK(softmax(Form::chunkwise, 128, false) == expected);
@@ -305,7 +305,7 @@ TEST_CASE("tf32 is offered where its kernels are, and the rest says why it is no
 }
 
 TEST_CASE("tf32 is computed by its kernels or not at all") {
-  if (!has_gpu() || !cuda::has_tensor_float()) return;
+  if (!has_gpu() || !cuda::has_tensor_cores(Rounding::tf32)) return;
   const auto rows_engine = cuda::make_engine<Program, float>(Rounding::tf32);
   const auto softmax_engine = cuda::make_engine<CachedQueries, float>(Rounding::tf32);
   const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 16};
