@@ -119,16 +119,7 @@ class Carrier {
   using Pack = Pack<Scalar>;
 
   __device__ Carrier(const RowPrograms<Scalar>& programs, const Place& place, int lane)
-      : programs_(programs),
-        lane_(lane),
-        columns_(programs.V - place.first_column),
-        q_(programs.q.at(place.head)),
-        k_(programs.k.at(place.head)),
-        v_(programs.v.at(place.head) + place.first_column),
-        alpha_(programs.alpha.data ? programs.alpha.at(place.head) : nullptr),
-        beta_(programs.beta.data ? programs.beta.at(place.head) : nullptr) {
-    in_packs_ = programs.K % Pack::size == 0;
-  }
+      : programs_(programs), place_(place), lane_(lane) {}
 
   /// Starts the copy of the tokens from `first` on; there may be none.
   __device__ void fetch(Stage& stage, std::int64_t first) {
@@ -200,14 +191,16 @@ class Carrier {
   }
 
   const RowPrograms<Scalar>& programs_;
+  const Place& place_;
   int lane_;
-  std::int64_t columns_;  // from the first of this block on
-  const Scalar* q_;
-  const Scalar* k_;
-  const Scalar* v_;
-  const Scalar* alpha_;
-  const Scalar* beta_;
-  bool in_packs_;  // rows of q and k, which lie side by side, can be copied 16 bytes at a time
+  std::int64_t columns_ = programs_.V - place_.first_column;  // from the first of this block on
+  const Scalar* q_ = programs_.q.at(place_.head);
+  const Scalar* k_ = programs_.k.at(place_.head);
+  const Scalar* v_ = programs_.v.at(place_.head) + place_.first_column;
+  const Scalar* alpha_ = programs_.alpha.data ? programs_.alpha.at(place_.head) : nullptr;
+  const Scalar* beta_ = programs_.beta.data ? programs_.beta.at(place_.head) : nullptr;
+  // Rows of q and k, which lie side by side, can be copied 16 bytes at a time.
+  bool in_packs_ = programs_.K % Pack::size == 0;
 };
 
 /// The part of one column of S that one lane holds.
