@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
-#include "kernels/cuda/tensor_rows.h"
+#include "kernels/cuda/row_kernels.h"
 
 namespace palimpsest::cuda {
 
@@ -17,13 +17,6 @@ constexpr double warm_up = 0.05;
 
 /// Seconds against which a slow start is negligible: what takes as long counts the first time.
 constexpr double long_enough = 1;
-
-/// Enough to drive everything else out of the L2 cache.
-std::size_t flushing_bytes() {
-  int cache = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
-  return std::max<std::size_t>(2 * static_cast<std::size_t>(cache), std::size_t{1} << 20);
-}
 
 constexpr int tries = 10;
 
@@ -37,9 +30,6 @@ double shortest(Ask ask) {
   for (int i = 1; i < tries; ++i) best = std::min(best, stopwatch.time(ask));
   return best;
 }
-
-/// Bytes that are copied: a gigabyte, or what fits.
-std::size_t copied_bytes() { return std::min(std::size_t{1} << 30, memory_of_device().free / 4); }
 
 /// Launches as many multiply-adds as possible in a precision, returns the number of operations, and describes
 /// them.
@@ -119,7 +109,10 @@ RunTimes RunClock::times() {
 }
 
 RunTimes measure(const Repeats& repeats, const std::function<void()>& run) {
-  const std::size_t bytes = flushing_bytes();
+  int cache = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
+  // Enough to drive everything else out of it.
+  const std::size_t bytes = std::max<std::size_t>(2 * static_cast<std::size_t>(cache), std::size_t{1} << 20);
   DeviceArray<char> flushed(bytes);
   RunClock clock(flushed.data(), bytes, repeats);
   run();
@@ -135,7 +128,7 @@ std::string what_is_timed() {
 }
 
 Roof roof(Precision precision) {
-  const std::size_t bytes = copied_bytes();
+  const std::size_t bytes = std::min(std::size_t{1} << 30, memory_of_device().free / 4);
   double copying = 0;
   {
     DeviceArray<char> from(bytes);

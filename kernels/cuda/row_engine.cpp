@@ -2,7 +2,7 @@
 
 #include "core/engines/row_engines.h"
 #include "kernels/cuda/engine.h"
-#include "kernels/cuda/tensor_rows.h"
+#include "kernels/cuda/row_kernels.h"
 
 namespace palimpsest::cuda {
 

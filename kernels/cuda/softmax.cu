@@ -11,7 +11,7 @@
 
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/tensor_rows.h"
+#include "kernels/cuda/row_kernels.h"
 #include "kernels/cuda/tile_product.cuh"
 
 namespace palimpsest::cuda {

@@ -1,5 +1,3 @@
-#include "kernels/cuda/tensor_rows.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -104,90 +102,68 @@ class TileRows {
   DeviceArray<__nv_bfloat16> numbers_;
 };
 
-/// Row programs of all heads in chunks of 64 tokens, in bf16: two-byte copies of q, k and v, and the tables
-/// that are made of them before the chain. `programs` must outlive this.
-class ChunksInBf16 {
- public:
-  explicit ChunksInBf16(const RowPrograms<float>& programs)
-      : programs_(programs),
-        count_((programs.T + chunk - 1) / chunk),
-        q_(programs.q, extent(programs.K)),
-        k_(programs.k, extent(programs.K)),
-        v_(programs.v, extent(programs.V)),
-        o_(extent(programs.V)) {
-    chunks_ = {.heads = programs.heads,
-               .T = programs.T,
-               .K = programs.K,
-               .V = programs.V,
-               .erases = programs.erase,
-               .reads_first = programs.reads_first,
-               .decays_by_channel = programs.decays_by_channel && programs.alpha.data,
-               .q = q_.map(),
-               .k = k_.map(),
-               .v = v_.map(),
-               .o = o_.map(),
-               .q_rows = q_.rows(),
-               .k_rows = k_.rows(),
-               .beta = programs.beta,
-               .state = programs.state};
-    if (programs.erase) chunks_.factor_tiles = make_room_for_chunks(factors_);
-    chunks_.factors = factors_.data();
-    if (programs.alpha.data) give_gates();
-    if (chunks_.decays_by_channel) make_room_for_decays();
-  }
-
-  void compute() const {
-    if (chunks_.decays_by_channel)
-      multiply_decays_in(chunks_);
-    else if (chunks_.erases)
-      make_chunk_factors(chunks_);
-    chain_on_tensor_cores(chunks_);
-  }
-
-  void unpack() const { o_.unpack(programs_.o); }
-
- private:
-  using ChunkMatrices = DeviceArray<__half>;  // [H, chunks, 64, 64]
-
-  Extent extent(std::int64_t columns) const { return {programs_.heads, programs_.T, columns}; }
-
-  CUtensorMap make_room_for_chunks(ChunkMatrices& matrices) const {
-    const Extent all = {programs_.heads, count_ * chunk, chunk};
-    matrices = ChunkMatrices(all.size());
-    return tensor_map(matrices.data(), all);
-  }
-
-  void give_gates() {
-    const std::int64_t columns = chunks_.decays_by_channel ? most_keys : 1;
-    g_ = DeviceArray<float>(extent(columns).size());
+/// In chunks of 64 tokens, in bf16: two-byte copies of q, k and v, and the tables that are made of them
+/// before the chain. With a decay per key channel, the chain takes factors that include the decays.
+void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
+  const std::int64_t count = (programs.T + chunk - 1) / chunk;
+  const auto extent = [&](std::int64_t columns) -> Extent { return {programs.heads, programs.T, columns}; };
+  const TileRows q(programs.q, extent(programs.K)), k(programs.k, extent(programs.K));
+  const TileRows v(programs.v, extent(programs.V)), o(extent(programs.V));
+  TokenChunks chunks = {.heads = programs.heads,
+                        .T = programs.T,
+                        .K = programs.K,
+                        .V = programs.V,
+                        .erases = programs.erase,
+                        .reads_first = programs.reads_first,
+                        .decays_by_channel = programs.decays_by_channel && programs.alpha.data,
+                        .q = q.map(),
+                        .k = k.map(),
+                        .v = v.map(),
+                        .o = o.map(),
+                        .q_rows = q.rows(),
+                        .k_rows = k.rows(),
+                        .beta = programs.beta,
+                        .state = programs.state};
+  TileRows q_read, k_read, k_write;
+  DeviceArray<float> g, totals;
+  DeviceArray<__half> scores, factors;  // [H, chunks, 64, 64]
+  const auto make_rows = [&](TileRows& rows) {
+    rows = TileRows(extent(most_keys));
+    return rows.map();
+  };
+  const auto make_squares = [&](DeviceArray<__half>& squares) {
+    const Extent all = {programs.heads, count * chunk, chunk};
+    squares = DeviceArray<__half>(all.size());
+    return tensor_map(squares.data(), all);
+  };
+  if (chunks.erases) chunks.factor_tiles = make_squares(factors);
+  chunks.factors = factors.data();
+  if (programs.alpha.data) {
+    const Extent all = extent(chunks.decays_by_channel ? most_keys : 1);
+    g = DeviceArray<float>(all.size());
     RunClock::moving(&RunTimes::transfers, [&] {
-      pack_gates(programs_.alpha, programs_.gates_are_logs,
-                 extent(chunks_.decays_by_channel ? programs_.K : 1), columns, g_.data());
+      pack_gates(programs.alpha, programs.gates_are_logs, extent(chunks.decays_by_channel ? programs.K : 1),
+                 all.columns, g.data());
     });
-    chunks_.g = rows_of<float>(g_.data(), extent(columns));
+    chunks.g = rows_of<float>(g.data(), all);
   }
-
-  /// With a decay per key channel, the chain takes factors that include the decays.
-  void make_room_for_decays() {
-    const auto make_rows = [&](TileRows& rows) {
-      rows = TileRows(extent(most_keys));
-      return rows.map();
-    };
-    chunks_.q_read = make_rows(q_read_);
-    chunks_.k_write = make_rows(k_write_);
-    if (programs_.erase) chunks_.k_read = make_rows(k_read_);
-    chunks_.scores = make_room_for_chunks(scores_);
-    totals_ = DeviceArray<float>(Extent{programs_.heads, count_, most_keys}.size());
-    chunks_.totals = totals_.data();
+  if (chunks.decays_by_channel) {
+    chunks.q_read = make_rows(q_read);
+    chunks.k_write = make_rows(k_write);
+    if (chunks.erases) chunks.k_read = make_rows(k_read);
+    chunks.scores = make_squares(scores);
+    totals = DeviceArray<float>(Extent{programs.heads, count, most_keys}.size());
+    chunks.totals = totals.data();
   }
-
-  const RowPrograms<float>& programs_;
-  std::int64_t count_;
-  TileRows q_, k_, v_, o_, q_read_, k_read_, k_write_;
-  DeviceArray<float> g_, totals_;
-  ChunkMatrices scores_, factors_;
-  TokenChunks chunks_;
-};
+  compute([&] {
+    if (chunks.decays_by_channel)
+      multiply_decays_in(chunks);
+    else if (chunks.erases)
+      make_chunk_factors(chunks);
+    chain_on_tensor_cores(chunks);
+  });
+  o.unpack(programs.o);
+}
 
 /// In chunks of 32 tokens, in tf32.
 void run_in_tf32(const RowPrograms<float>& programs, const Computes& compute) {
@@ -218,10 +194,7 @@ bool has_tensor_cores(Rounding rounding) {
 }
 
 void run_on_tensor_cores(const RowPrograms<float>& programs, Rounding rounding, const Computes& compute) {
-  if (rounding == Rounding::tf32) return run_in_tf32(programs, compute);
-  const ChunksInBf16 chunks(programs);
-  compute([&] { chunks.compute(); });
-  chunks.unpack();
+  rounding == Rounding::tf32 ? run_in_tf32(programs, compute) : run_in_bf16(programs, compute);
 }
 
 void run_on_tensor_cores(const Attention<float>& attention, const DeviceRows<float>& o, Rounding rounding,

@@ -42,8 +42,7 @@ std::vector<Device> cuda_devices() { return {}; }
 const std::string& cuda_unavailable() {
   static const std::string reason =
       "this program was built without CUDA, where no NVIDIA GPU or no CUDA toolkit was found; with both, "
-      "build "
-      "again with PALIMPSEST_CUDA=ON";
+      "build again with PALIMPSEST_CUDA=ON";
   return reason;
 }
 

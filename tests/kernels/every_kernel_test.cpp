@@ -19,7 +19,7 @@
 
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
-#include "kernels/cuda/tensor_rows.h"
+#include "kernels/cuda/row_kernels.h"
 
 using namespace palimpsest;
 

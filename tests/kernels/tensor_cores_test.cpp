@@ -23,7 +23,7 @@
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 #include "kernels/cuda/engines.h"
-#include "kernels/cuda/tensor_rows.h"
+#include "kernels/cuda/row_kernels.h"
 
 using namespace palimpsest;
 using cuda::Rounding;
