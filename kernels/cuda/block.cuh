@@ -16,13 +16,6 @@ __device__ void each(std::int64_t count, Visit visit) {
   __syncthreads();
 }
 
-/// Calls put(i, take(i)) for i < count, each by one thread: a few at once, see few_at_once().
-template <class Take, class Put>
-__device__ void each_taken(std::int64_t count, Take take, Put put) {
-  few_at_once(std::int64_t{threadIdx.x}, count, blockDim.x, take, put);
-  __syncthreads();
-}
-
 /// Calls visit(i, j) for every element of a matrix, each by one thread, neighbours along a row.
 template <class Visit>
 __device__ void each(std::int64_t rows, std::int64_t columns, Visit visit) {

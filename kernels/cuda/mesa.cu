@@ -391,8 +391,8 @@ __global__ void __launch_bounds__(threads_of_walk)
       Scalar M;
     };
     const int width = static_cast<int>(K + V);
-    each_taken(
-        K * (K + V),
+    few_at_once(
+        std::int64_t{threadIdx.x}, K * (K + V), blockDim.x,
         [&](std::int64_t index) {
           const int c = static_cast<int>(index) / width;
           const int e = static_cast<int>(index) % width;
@@ -407,6 +407,7 @@ __global__ void __launch_bounds__(threads_of_walk)
           if (decayed) decayed[head * K * (K + V) + index] = element.left;
           if (e < K) room.M[c * room.stride + e] = element.M;
         });
+    __syncthreads();
     each(K, [&](std::int64_t d) { x[d] = tokens.q[t * K + d]; });
     solve(K, room, x);
     each(V, [&](std::int64_t c) {
