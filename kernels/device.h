@@ -10,7 +10,6 @@ class Backend;
 
 /// A graphics card that CUDA sees.
 struct Device {
-  int index = 0;
   std::string name;
   int major = 0;  // compute capability major.minor
   int minor = 0;

@@ -52,9 +52,9 @@ std::vector<Device> cuda_devices() {
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties{};
     if (!succeeded(cudaGetDeviceProperties(&properties, index))) continue;
-    devices.push_back({index, properties.name, properties.major, properties.minor,
-                       properties.multiProcessorCount, properties.totalGlobalMem,
-                       frequency(cudaDevAttrClockRate, index), frequency(cudaDevAttrMemoryClockRate, index)});
+    devices.push_back({properties.name, properties.major, properties.minor, properties.multiProcessorCount,
+                       properties.totalGlobalMem, frequency(cudaDevAttrClockRate, index),
+                       frequency(cudaDevAttrMemoryClockRate, index)});
   }
   return devices;
 }
