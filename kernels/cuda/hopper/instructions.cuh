@@ -217,14 +217,13 @@ __device__ Left left_factor(const Sums<columns>& sums, int step) {
       "+f"(d[i + 12]), "+f"(d[i + 13]), "+f"(d[i + 14]), "+f"(d[i + 15])
 #define PALIMPSEST_SUMS_32(d) PALIMPSEST_SUMS_16(d, 0), PALIMPSEST_SUMS_16(d, 16)
 #define PALIMPSEST_SUMS_64(d) PALIMPSEST_SUMS_32(d), PALIMPSEST_SUMS_16(d, 32), PALIMPSEST_SUMS_16(d, 48)
-#define PALIMPSEST_NAMES_32                                                                              \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, " \
-  "%22, "                                                                                                \
-  "%23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define PALIMPSEST_NAMES_64                                                                                \
-  PALIMPSEST_NAMES_32                                                                                      \
-  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, " \
-  "%52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define PALIMPSEST_NAMES_32                                                \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define PALIMPSEST_NAMES_64                                                            \
+  PALIMPSEST_NAMES_32                                                                  \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
 /// sums = sums (if `adds`) + left right, over 16 summed indices. `left`: a Left, or a row in shared memory
 /// for each row of the sums; `right`: [16, columns].
