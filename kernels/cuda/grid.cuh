@@ -115,16 +115,17 @@ __device__ __forceinline__ void unrolled(Visit visit) {
 
 inline constexpr int warp_size = 32;
 
-/// combine of the values of a warp's lanes, in all lanes; their sum; their maximum.
-template <class Scalar, class Combine>
+/// combine of the values of a warp's lanes, or of each group of `lanes` neighbours, in all of them; their
+/// sum; their maximum.
+template <int lanes = warp_size, class Scalar, class Combine>
 __device__ Scalar over_lanes(Scalar x, Combine combine) {
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
     x = combine(x, __shfl_xor_sync(0xffffffffU, x, distance));
   return x;
 }
-template <class Scalar>
+template <int lanes = warp_size, class Scalar>
 __device__ Scalar sum_of_lanes(Scalar x) {
-  return over_lanes(x, [](Scalar a, Scalar b) { return a + b; });
+  return over_lanes<lanes>(x, [](Scalar a, Scalar b) { return a + b; });
 }
 template <class Scalar>
 __device__ Scalar largest_of_lanes(Scalar x) {

@@ -31,7 +31,6 @@ namespace {
 
 constexpr int working_warps = 4;
 constexpr int threads = (working_warps + 1) * warp_size;
-constexpr unsigned all_lanes = 0xffffffff;
 constexpr int stage_count = 3;
 constexpr int shared_bytes = 48 * 1024;  // what a block gets everywhere without asking
 
@@ -81,15 +80,6 @@ __device__ Scalar total(Scalar (&numbers)[size]) {
     for (int j = 0; j < distance; ++j) numbers[j] += numbers[j + distance];
   }
   return numbers[0];
-}
-
-/// The sum over each group of `lanes` neighbours, in all of them.
-template <int lanes, class Scalar>
-__device__ Scalar sum_over(Scalar value) {
-#pragma unroll
-  for (int distance = lanes / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(all_lanes, value, distance);
-  return value;
 }
 
 /// Starts the copy of `count` neighbours into shared memory.
@@ -151,7 +141,7 @@ class Carrier {
     for (int p = lane_ % lanes; p < Shape::K / Pack::size; p += lanes) {
       unrolled<Pack::size>([&](int j) { sum.at[j] += k[p].at[j] * q[p].at[j]; });
     }
-    token.k_dot_q = sum_over<lanes>(total(sum.at));
+    token.k_dot_q = sum_of_lanes<lanes>(total(sum.at));
   }
 
  private:
@@ -250,13 +240,13 @@ class Column {
       });
     });
     const Scalar alpha = token.alpha;
-    const Scalar answer = erase ? alpha * sum_over<Shape::lanes>(total(old)) : Scalar(0);
+    const Scalar answer = erase ? alpha * sum_of_lanes<Shape::lanes>(total(old)) : Scalar(0);
     const Scalar u = token.beta * (token.v[own_] - answer);
 
     // S = alpha S + k u^T
     unrolled<packs, Pack::size>([&](int p, int j) { S_[p][j] = alpha * S_[p][j] + k[p].at[j] * u; });
     // o = alpha S^T q + (k . q) u
-    return alpha * sum_over<Shape::lanes>(total(read)) + token.k_dot_q * u;
+    return alpha * sum_of_lanes<Shape::lanes>(total(read)) + token.k_dot_q * u;
   }
 
  private:
