@@ -3,7 +3,6 @@
 #include "app/views/data_parts.h"
 #include "app/views/story_page.h"
 #include "app/words/forms.h"
-#include "app/words/learn.h"
 
 namespace palimpsest {
 

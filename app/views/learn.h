@@ -60,24 +60,8 @@ LaneState lane_state(const Remembered& remembered, Index word, Index first, Inde
 /// Its mark: the right share, the excess, and what the current token damaged or repaired.
 FloorMark lane_mark(const LaneState& state);
 
-/// Recall of the stored token `word`, `height` design pixels high.
-FloorRow lane_row(const Computation& computed, const Remembered& remembered, Index word, Index batch,
-                  bool is_present, float height);
-
-/// beta |k|^2 with lines at 1 and 2, on a scale for the visible tokens.
-FloorScale strength_scale(const StepReach& strengths, const FloorColumns& columns);
-FloorRow strength_row(const Computation& computed, const StepReach& strengths, const FloorScale& scale);
-
-/// The first tokens beyond the limits 1 and 2 of the step size, as links; nothing where there are none.
-std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenCourses& courses);
-
-/// Half-lives, of all channels or of `channel`.
+/// Half-lives, of all channels or of `channel`; and the norm of the memory, on a log scale.
 FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Index channel);
-
-/// The entry of the rule's array for a half-life painted at a part of that row's height.
-double painted_gate(const Keeping& keeping, float part);
-
-/// The norm of the memory, on a log scale.
 FloorRow growth_row(const Computation& computed, const FloorColumns& columns);
 
 }  // namespace palimpsest

@@ -3,7 +3,6 @@
 
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
-#include "app/words/learn.h"
 
 namespace palimpsest {
 

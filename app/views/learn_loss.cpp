@@ -1,6 +1,5 @@
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
-#include "app/words/learn.h"
 
 // The loss along a step: how large it can be, where it lands, and with which token it interferes.
 

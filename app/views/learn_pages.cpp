@@ -3,7 +3,6 @@
 #include <set>
 
 #include "app/views/learn.h"
-#include "app/words/learn.h"
 
 namespace palimpsest {
 

@@ -1,5 +1,4 @@
 #include "app/views/learn.h"
-#include "app/words/learn.h"
 
 // A step as pictures: matrices or, for a memory that is a small network, the forward pass of the token, the
 // backward pass of the gradient, and the step.
