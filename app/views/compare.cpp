@@ -3,7 +3,9 @@
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
+#include "app/views/story_page.h"
 #include "app/widgets/chart.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -13,28 +15,10 @@ namespace {
 constexpr float rail_height = 88;
 constexpr float labels_width = 128;  // right of the tokens: the labels at the ends of lines
 
+constexpr ImVec2 largest_cell_beside = {108, 64};
+constexpr float picture_sides[] = {256, 208, 152, 96, 0};
+
 constexpr double most_times = 3;  // times the reference's range: a larger memory has its own scale
-
-/// The cache keys of the sides, kept while nothing that they depend on changes.
-struct SideKeys {
-  Weak<DataSet> data;
-  std::vector<Choice> choices;
-  std::vector<ComputedSide> keys;
-};
-
-const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Choice& choice, std::size_t slot,
-                           Devices devices) {
-  auto& known = context_local<SideKeys>();
-  if (known.data != Weak<DataSet>(data)) known = {{data}, {}, {}};
-  known.choices.resize(most_sides);
-  known.keys.resize(most_sides);
-  Choice& last = known.choices[slot];
-  const bool is_same = known.keys[slot].choice && static_cast<const Side&>(last) == choice &&
-                       last.head == choice.head && last.edits == choice.edits;
-  if (is_same) return known.keys[slot];
-  last = choice;
-  return known.keys[slot] = computed_side(data, choice, slot, devices);
-}
 
 /// The session computes the side that is stepped through; the others are requested as questions.
 void ask_computed(Application& application, ComparedSide& side) {
@@ -44,9 +28,8 @@ void ask_computed(Application& application, ComparedSide& side) {
     side.is_old = session.computing() && !(static_cast<const Side&>(side.computed->choice) == side.side);
     return;
   }
-  const Choice choice = choice_of(session.state(), side.side);
-  const auto answer =
-      session.questions().ask(key_of(session.computed()->data, choice, side.index, session.devices()));
+  const auto answer = session.questions().ask(computed_side(
+      session.computed()->data, choice_of(session.state(), side.side), side.index, session.devices()));
   side.computed = answer.value;
   side.is_old = answer.stale;
   side.reason = answer.reason;
@@ -174,34 +157,29 @@ double round_below(double number) {
   return power;
 }
 
-/// The axis of all lines, kept while they stay the same: at most three decades, and an end that few errors
-/// exceed.
-ErrorAxis error_axis(const ComparedSides& all) {
-  struct Known {
-    std::vector<Errors> of;
-    ErrorAxis axis;
-  };
-  auto& known = context_local<Known>();
-  std::vector<Errors> present;
-  for (const ComparedSide& side : all.sides) present.push_back(side.recall);
-  if (known.of == present) return known.axis;
+/// The axis of all lines: at most three decades, and an end that few errors exceed.
+ErrorAxis axis_of(const std::vector<Errors>& all) {
   constexpr double decades = 1000;
   constexpr double most_over_usual = 30;  // times the 95 % quantile: larger errors leave the axis
   std::vector<double> norms;
-  for (const Errors& errors : present) {
+  for (const Errors& errors : all) {
     if (!errors) continue;
     for (const Recall& recall : errors->tokens) norms.push_back(norm_of(recall));
   }
   std::erase_if(norms, [](double norm) { return !std::isfinite(norm) || norm == 0; });
-  ErrorAxis axis;
-  if (!norms.empty()) {
-    axis.largest = std::ranges::max(norms);
-    axis.high = round_above(std::min(axis.largest, most_over_usual * quantile(norms, 0.95)));
-    axis.low = round_below(std::max(std::ranges::min(norms), axis.high / decades));
-    if (axis.low >= axis.high) axis.low = axis.high / 10;
-  }
-  known = {std::move(present), axis};
+  if (norms.empty()) return {};
+  ErrorAxis axis{.largest = std::ranges::max(norms)};
+  axis.high = round_above(std::min(axis.largest, most_over_usual * quantile(norms, 0.95)));
+  axis.low = round_below(std::max(std::ranges::min(norms), axis.high / decades));
+  if (axis.low >= axis.high) axis.low = axis.high / 10;
   return axis;
+}
+
+/// The same, kept while the lines stay the same.
+const ErrorAxis& error_axis(const ComparedSides& all) {
+  std::vector<Errors> present;
+  for (const ComparedSide& side : all.sides) present.push_back(side.recall);
+  return kept_for(present, [&] { return axis_of(present); });
 }
 
 Plot compared_errors_plot(const ComparedSides& all, const ErrorAxis& axis, const WordPlaces& places,
@@ -241,6 +219,46 @@ FloorRow lines_row(const ErrorAxis& axis) {
   if (axis.largest > axis.high)  // the maximum of lines that leave the axis
     row.label.lines.push_back({.words = "max " + plain_number(axis.largest), .colour = c.dim});
   return row;
+}
+
+/// The rule to compare with: one that only adds; or, for linear attention, one that erases.
+std::string beside(const std::string& variant) {
+  return without_strength(variant) == "linear" ? "deltanet" : "linear";
+}
+
+Node two_rules(Application& application, const MemoryStory& other, const MemoryStory& own,
+               const std::string& other_name, bool has_same_strength) {
+  const Computation& computed = *application.session.computed();
+  const auto tables = [&, label = computed.variant->label](float picture) {
+    CellTables cells = story_cells(own);
+    cells.most_cell = largest_cell_beside;
+    cells.scale = std::max(answer_scale(other.table), answer_scale(own.table));
+    cells.tables = {story_table(other, own.keys, "beside", {other_name}, other.table.after),
+                    story_table(own, own.keys, "own", {label}, own.table.after)};
+    cells.picture = picture;
+    const double common = std::max(other.range, own.range);
+    for (const auto& [table, story] : {std::pair(&cells.tables[0], &other), {&cells.tables[1], &own}}) {
+      const bool is_own = story->range < least_part * common;
+      table->picture = {
+          .values = story->after.size() > 0 ? &story->after : nullptr,
+          .version = story->version,
+          .look = {.range = static_cast<float>(is_own ? story->range : common), .grid = false},
+          .words = is_own ? fmt::format("what it returns; own scale ±{}", plain_number(story->range, 2))
+                          : "what it returns"};
+    }
+    return scene::centred(Node{std::move(cells)}.named("answers"));
+  };
+  Nodes wishes;
+  for (const float picture : picture_sides) wishes.push_back(tables(picture));
+  return story_page(
+      application,
+      {.headline = compare_headline({std::pair(other_name, &other), {computed.variant->label, &own}}),
+       .question = "What do the two rules say?",
+       .about = fmt::format(
+           "Both rules have read the same tokens, up to {}{}. A row is a key; its cells say how "
+           "much of each value its memory returns.",
+           quoted_word(computed, own.token), has_same_strength ? ", and write with the same strength β" : ""),
+       .content = scene::first_that_fits(std::move(wishes))});
 }
 
 }  // namespace
@@ -315,7 +333,7 @@ void draw_compare_floor(Application& application) {
   const FloorPanel panel = {.name = "errors", .beside = labels_width};
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     const ComparedSides all = compared(application);
-    const ErrorAxis axis = error_axis(all);
+    const ErrorAxis& axis = error_axis(all);
     floor.rows = {captions_row(), words_row(), lines_row(axis)};
     floor.rows.back().draw = [&](const FloorColumns& over, const Rectangle& place) {
       Plot plot = compared_errors_plot(all, axis, word_places(over), application.session.token());
@@ -330,6 +348,31 @@ void draw_compare_floor(Application& application) {
     scene::show_at(
         scene::row({scene::space(Gap::none).fixed(12), memory_colours(all.range).filling()}, Gap::none),
         places.beside);
+  });
+}
+
+void draw_compare_story(Application& application) {
+  Known<MemoryStory> own;
+  Known<MemoryStory> other;
+  scene::show_panel("##compare story", true, [&]() -> Node {
+    if (const std::string nothing = nothing_to_show(application, ": there is nothing to compare");
+        !nothing.empty())
+      return scene::paragraph(nothing);
+    Session& session = application.session;
+    const auto computed = session.computed();
+    const Side side{.variant = beside(computed->variant->id)};
+    const auto shown = session.questions().ask(
+        computed_side(computed->data, choice_of(session.state(), side), most_sides, session.devices()));
+    own = ask_story(application, computed);
+    if (shown.value && own.value) other = ask_story(application, shown.value, own.value.get());
+    if (own.value && other.value && own.value->table.words.size() == other.value->table.words.size())
+      return two_rules(application, *other.value, *own.value, find_variant(side.variant).label,
+                       can_take_beta(session.state(), side))
+          .named("story");
+    for (const std::string& reason : {own.reason, shown.reason, other.reason}) {
+      if (!reason.empty()) return story_without(application, reason);
+    }
+    return scene::paragraph("Asking both memories …");
   });
 }
 
