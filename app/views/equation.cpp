@@ -21,50 +21,45 @@ LatexStyle look(bool bright, const Record* numbers = nullptr) {
   return {.colour = colour, .lit = {}, .numbers = numbers};
 }
 
-/// The lines of a phase as LaTeX, kept while nothing that they depend on changes.
-struct WrittenLines {
-  // Computation, form, phase; states turned, colours.
-  using Key = std::tuple<std::uint64_t, Form, Index, bool, style::Theme>;
-  // Block and operation: the line with its numbers.
-  using NumbersKey = std::pair<Index, Index>;
-
-  std::optional<Key> key;
-  std::vector<std::string> dim;
-  std::vector<std::string> lit;
-  std::optional<NumbersKey> numbers_key;
-  std::string numbers;                 // empty: the line has none
-  std::weak_ptr<const Record> record;  // of `results`
-  std::vector<std::string> results;    // the result of every line as one number
-};
-
-WrittenLines& written_lines(const Application& application, const Phase& phase) {
-  auto& lines = context_local<WrittenLines>();
+/// What the lines depend on: computation, form, phase; whether states are turned, colours.
+auto key_of_lines(const Application& application) {
   const Sight& sight = application.session.sight();
-  const Trace& trace = *sight.trace;
-  const Index index = trace.block(sight.cursor.block).phase;
-  const WrittenLines::Key key{sight.computation->version, trace.form, index,
-                              application.view.state_value_by_key, style::theme()};
-  if (lines.key == key) return lines;
-  lines = {};
-  for (const Operation& operation : phase.operations) {
-    lines.dim.push_back(latex(operation.equation, trace.symbols, look(false)));
-    lines.lit.push_back(latex(operation.equation, trace.symbols, look(true)));
-  }
-  lines.key = key;
-  return lines;
+  return std::tuple(sight.computation->version, sight.trace->form,
+                    sight.trace->block(sight.cursor.block).phase, application.view.state_value_by_key,
+                    style::theme());
 }
 
-/// The results of the lines of one token. Lines for many tokens have no single number.
-void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) {
-  if (lines.record.lock() == sight.record && lines.results.size() == phase.operations.size()) return;
-  lines.record = sight.record;
-  lines.results.clear();
-  if (sight.trace->form != Form::recurrent) return;
-  // The recall holds the errors of the correct run; a faulty run shows the norms of its own numbers.
-  const Recall* recall =
-      is_faulty(sight) ? nullptr : sight.computation->recall(sight.trace->token(sight.cursor));
-  for (const Operation& operation : phase.operations)
-    lines.results.push_back(line_number(operation, *sight.record, sight.trace->symbols, recall));
+/// The lines of a phase as LaTeX.
+struct WrittenLines {
+  std::vector<std::string> dim;
+  std::vector<std::string> lit;
+};
+
+const WrittenLines& written_lines(const Application& application, const Phase& phase) {
+  return kept_for(key_of_lines(application), [&] {
+    const Symbols& symbols = application.session.sight().trace->symbols;
+    WrittenLines lines;
+    for (const Operation& operation : phase.operations) {
+      lines.dim.push_back(latex(operation.equation, symbols, look(false)));
+      lines.lit.push_back(latex(operation.equation, symbols, look(true)));
+    }
+    return lines;
+  });
+}
+
+/// The result of every line of one token as one number. Lines for many tokens have none.
+const std::vector<std::string>& results_of(const Sight& sight, const Phase& phase) {
+  const std::tuple key(sight.computation->version, Weak<Record>(sight.record), phase.operations.size());
+  return kept_for(key, [&] {
+    std::vector<std::string> results;
+    if (sight.trace->form != Form::recurrent) return results;
+    // The recall holds the errors of the correct run; a faulty run shows the norms of its own numbers.
+    const Recall* recall =
+        is_faulty(sight) ? nullptr : sight.computation->recall(sight.trace->token(sight.cursor));
+    for (const Operation& operation : phase.operations)
+      results.push_back(line_number(operation, *sight.record, sight.trace->symbols, recall));
+    return results;
+  });
 }
 
 /// The symbol that is pointed at or held on the Stage; empty: none.
@@ -77,16 +72,15 @@ std::string symbol_in_focus(const Application& application, const Symbols& symbo
 std::optional<Index>& pointed_line() { return context_local<std::optional<Index>, struct PointedLine>(); }
 
 /// One line with its result below; a click goes to its step.
-Node line_node(Application& application, const WrittenLines& lines, const Operation& operation, Index index,
-               bool is_lit) {
+Node line_node(Application& application, const std::string& line, const std::string& result,
+               const Operation& operation, Index index) {
   const Sight& sight = application.session.sight();
-  const auto i = static_cast<std::size_t>(index);
   const bool is_present = index == sight.cursor.operation;
   const std::string symbol = symbol_in_focus(application, sight.trace->symbols);
-  Nodes all = {wrapped((is_lit ? lines.lit : lines.dim)[i], line_size,
-                       symbol.empty() ? std::vector<std::string>() : std::vector{symbol})};
-  if (i < lines.results.size() && !lines.results[i].empty())
-    all.push_back(scene::line(lines.results[i], style::Text::caption, is_present ? 0 : scene::dim_ink));
+  Nodes all = {
+      wrapped(line, line_size, symbol.empty() ? std::vector<std::string>() : std::vector{symbol})};
+  if (!result.empty())
+    all.push_back(scene::line(result, style::Text::caption, is_present ? 0 : scene::dim_ink));
   const auto go_there = [&application, index] {
     if (application.session.lookout().is_stale()) return;
     application.show_welcome = false;
@@ -106,18 +100,16 @@ Node line_node(Application& application, const WrittenLines& lines, const Operat
       .on(go_there);
 }
 
-/// The line again with this token's numbers in place of its scalar symbols.
-void add_numbers(Nodes& all, WrittenLines& lines, Index block, Index index, const Operation& operation,
-                 const Symbols& symbols, const Record& record) {
-  const WrittenLines::NumbersKey key{block, index};
-  if (lines.numbers_key != key) {
-    lines.numbers = latex(operation.equation, symbols, look(true, &record));
-    if (lines.numbers == entry(lines.lit, index)) lines.numbers.clear();
-    lines.numbers_key = key;
-  }
-  if (lines.numbers.empty()) return;
+/// A line again with this token's numbers in place of its scalar symbols, unless it has none.
+void add_numbers(Nodes& all, const Application& application, const std::string& lit, Index index,
+                 const Operation& operation, const Record& record) {
+  const Sight& sight = application.session.sight();
+  const std::tuple key(key_of_lines(application), sight.cursor.block, index);
+  const std::string& numbers = kept_for(
+      key, [&] { return latex(operation.equation, sight.trace->symbols, look(true, &record)); });
+  if (numbers == lit) return;
   all.push_back(scene::caption("With the numbers of this token"));
-  all.push_back(wrapped(lines.numbers, line_size));
+  all.push_back(wrapped(numbers, line_size));
 }
 
 /// The switch for the memory that the output reads: "after" or "before" the write.
@@ -161,18 +153,18 @@ void add_reading(Nodes& all, Application& application, const Operation& operatio
 void add_lines(Nodes& all, Application& application) {
   const Sight& sight = application.session.sight();
   const auto [phase, record] = shown(application);
-  WrittenLines& lines = written_lines(application, phase);
-  write_results(lines, sight, phase);
+  const auto& [dim, lit] = written_lines(application, phase);
+  const std::vector<std::string>& results = results_of(sight, phase);
   const Index present = sight.cursor.operation;
   const auto pointed = std::exchange(pointed_line(), std::nullopt);
   const Index written = std::min(pointed.value_or(present), std::ssize(phase.operations) - 1);
   Nodes rows;
   for (Index i = 0; i < std::ssize(phase.operations); ++i)
-    rows.push_back(
-        line_node(application, lines, entry(phase.operations, i), i, i == present || i == written));
+    rows.push_back(line_node(application, entry(i == present || i == written ? lit : dim, i),
+                             results.empty() ? std::string() : entry(results, i), entry(phase.operations, i),
+                             i));
   all.push_back(scene::column(std::move(rows), Gap::none));
-  add_numbers(all, lines, sight.cursor.block, written, entry(phase.operations, written), sight.trace->symbols,
-              record);
+  add_numbers(all, application, entry(lit, written), written, entry(phase.operations, written), record);
   add_reading(all, application, entry(phase.operations, present));
 }
 
