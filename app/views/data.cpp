@@ -1,6 +1,9 @@
 #include <cstdlib>
 
 #include "app/views/data_parts.h"
+#include "app/words/forms.h"
+
+// What goes in: the heads, and the sliders and options that change the inputs.
 
 namespace palimpsest {
 
@@ -64,7 +67,293 @@ Node title_and_heads(Application& application) {
   return scene::column(std::move(all));
 }
 
+bool takes(const Variant& variant, std::string_view input) {
+  return is_among(input, variant.inputs, &Input::name);
+}
+
+/// What a slider of this panel shows.
+struct Adjusted {
+  std::string name = {};    // of what is adjusted
+  std::string symbol = {};  // LaTeX
+  std::string words = {};
+  std::string few = {};  // shown if `words` do not fit; may be empty
+  double value = 0;
+  style::SliderLook look = {};
+  std::string shown = {};      // in place of the number
+  std::string few_shown = {};  // a shorter form of it
+  std::string tip = {};
+};
+
+/// The slider with the longest text that fits; `set` is called with the new number.
+Node slider_of(const Adjusted& adjusted, const std::function<void(double)>& set) {
+  const auto with = [&](const std::string& words, const std::string& shown, Fit fit) {
+    return Node{scene::Slider{adjusted.symbol, words, adjusted.value, adjusted.look, shown, set, fit}}
+        .named(adjusted.name)
+        .told(adjusted.tip);
+  };
+  if (adjusted.few.empty()) return with(adjusted.words, adjusted.shown, Fit::shorten);
+  return scene::first_that_fits({with(adjusted.words, adjusted.shown, Fit::whole),
+                                 with(adjusted.words, adjusted.few_shown, Fit::whole),
+                                 with(adjusted.few, adjusted.few_shown, Fit::shorten)});
+}
+
+/// A slider for the edit of kind `adjusted.name`.
+Node adjustment(Application& application, const Adjusted& adjusted) {
+  return slider_of(adjusted, [&application, kind = adjusted.name](double value) {
+    application.session.choose([&](Choice& choice) { set_slider(choice.edits, kind, value); }, kind);
+  });
+}
+
+/// The same for a factor on a learned value, shown as "learned × 1.00", or as the factor alone.
+Node factor(Application& application, Adjusted adjusted) {
+  adjusted.value = slider_value(application.session.state().edits, adjusted.name);
+  adjusted.few_shown = fmt::format("× {}", fixed_number(adjusted.value, 2));
+  adjusted.shown =
+      (application.session.data().id.starts_with("capture:") ? "learned " : "given ") + adjusted.few_shown;
+  return adjustment(application, adjusted);
+}
+
+Node decay(Application& application, bool is_made_up) {
+  if (is_made_up)
+    return adjustment(
+        application,
+        {.name = "missing_decay",
+         .symbol = "\\alpha",
+         .words = "decay",
+         .few = "decay",
+         .value = slider_value(application.session.state().edits, "missing_decay"),
+         .look = {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f", .role = Role::gate}});
+  return factor(application,
+                {.name = "scale_decay",
+                 .symbol = "\\alpha",
+                 .words = "decay rate",
+                 .few = "decay",
+                 .look = {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate},
+                 .tip = "Every decay α to this power: 2 halves the half-life, 0 means no decay. A double "
+                        "click resets it."});
+}
+
+Node strength(Application& application, const Inputs& inputs) {
+  if (inputs.made_up_beta)
+    return adjustment(
+        application,
+        {.name = "missing_strength",
+         .symbol = "\\beta",
+         .words = "write strength",
+         .few = "strength",
+         .value = inputs.beta,
+         .look = {.minimum = 0, .maximum = 2, .reset = 0, .format = "%.3f", .role = Role::strength},
+         .tip = "The same β at every token. A double click resets it, so that β‖k‖² is at most 1."});
+  return factor(application, {.name = "scale_strength",
+                              .symbol = "\\beta",
+                              .words = "write strength",
+                              .few = "strength",
+                              .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = Role::strength},
+                              .tip = "Factor on every β. A double click resets it."});
+}
+
+Node key_norm(Application& application) {
+  return factor(application, {.name = "scale_keys",
+                              .symbol = "\\lVert k\\rVert",
+                              .words = "key norm",
+                              .few = "key norm",
+                              .look = {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}});
+}
+
+/// "learning rate" of "learning rate for 1/2 |S^T k - v|^2", short enough for a slider.
+std::string_view beginning(std::string_view meaning) {
+  for (const std::string_view further : {";", ":", " (", " for "})
+    meaning = meaning.substr(0, meaning.find(further));
+  return meaning;
+}
+
+/// A short text for the slider of `name` if the start of its meaning does not fit; empty: there is none.
+std::string few_words(std::string_view name) {
+  static constexpr std::pair<std::string_view, const char*> words[] = {
+      {"gamma", "decay"},       {"slope", "slope"},      {"mu", "value decay"},   {"forget", "forget"},
+      {"delta", "time step"},   {"erase_gate", "erase"}, {"write_gate", "write"}, {"sigma", "position"},
+      {"momentum", "momentum"}, {"scale", "query"}};
+  const auto* const found = row_called(words, name, [](const auto& row) { return row.first; });
+  return found ? found->second : "";
+}
+
+/// The LaTeX symbol of a parameter.
+std::string parameter_symbol(const Trace* trace, const std::string& name) {
+  static constexpr std::pair<std::string_view, const char*> known[] = {{"gamma", "\\gamma"},
+                                                                       {"eps", "\\epsilon"},
+                                                                       {"scale", "\\sigma"},
+                                                                       {"eta", "\\eta"},
+                                                                       {"theta", "\\theta"}};
+  const Symbol* const own = trace ? value_at(trace->symbols, name) : nullptr;
+  if (own) return own->latex;
+  const auto* const found = row_called(known, name, [](const auto& row) { return row.first; });
+  return found ? found->second : "";
+}
+
+Role parameter_role(const std::string& name) {
+  if (name == "gamma") return Role::gate;
+  return name == "eta" || name == "theta" ? Role::strength : Role::plain;
+}
+
+/// The range of a slider for an unbounded number: around its usual value.
+style::SliderLook range_of(const Parameter& parameter, double usual) {
+  constexpr double largest_range = 1000;
+  style::SliderLook look = {.minimum = parameter.minimum, .maximum = parameter.maximum, .reset = usual};
+  if (parameter.maximum / 2 - parameter.minimum / 2 < largest_range / 2) return look;
+  look.logarithmic = usual > 0;
+  look.minimum = usual > 0 ? usual / 100 : 0;
+  look.maximum = usual > 0 ? usual * 100 : 1;
+  return look;
+}
+
+void parameter(Nodes& all, Application& application, const Computation& computed,
+               const Parameter& parameter) {
+  const double* const resolved = value_at(computed.sequence.settings.parameters, parameter.name);
+  if (!resolved) return;
+  const Choice choice = application.session.choice();
+  const double* const own = value_at(choice.settings.parameters, parameter.name);
+  style::SliderLook look = range_of(parameter, parameter.standard.value_or(*resolved));
+  look.format = "%.4g";
+  look.role = parameter_role(parameter.name);
+  all.push_back(slider_of(
+      {.name = parameter.name,
+       .symbol = parameter_symbol(application.session.trace(), parameter.name),
+       .words = parameter.name == "scale" ? "scale of the query" : std::string(beginning(parameter.meaning)),
+       .few = few_words(parameter.name),
+       .value = own ? *own : *resolved,
+       .look = look,
+       .tip = fmt::format("{}: {}. A double click resets it.", parameter.name, parameter.meaning)},
+      [&application, name = parameter.name](double value) {
+        application.session.choose([&](Choice& next) { next.settings.parameters[name] = value; }, name);
+      }));
+}
+
+/// A value as text: the read order has names in files that are not readable.
+std::string value_words(const Option& option, const std::string& value) {
+  if (option.name != read_order_option) return value;
+  Settings settings;
+  settings.options[option.name] = value;
+  return is_read_before(settings) ? "before" : "after";
+}
+
+void option(Nodes& all, Application& application, const Computation& computed, const Option& option) {
+  const std::string* const resolved = value_at(computed.sequence.settings.options, option.name);
+  if (!resolved || option.values.size() < 2) return;
+  std::string words = option.name;
+  std::ranges::replace(words, '_', ' ');
+  all.push_back(scene::caption(option.name == read_order_option ? capitalised(option.meaning)
+                               : option.meaning.empty()         ? words
+                                                        : fmt::format("{}: {}", words, option.meaning)));
+  Nodes values;
+  for (const std::string& value : option.values) {
+    const std::string said = value_words(option, value);
+    values.push_back(Node{scene::Button{said, scene::Button::Look::tab, *resolved == value}}
+                         .named(value)
+                         .told(said == value ? std::string() : fmt::format("{}={}", option.name, value))
+                         .on([&application, name = option.name, value] {
+                           application.session.choose(
+                               [&](Choice& choice) { choice.settings.options[name] = value; });
+                         }));
+  }
+  all.push_back(scene::flow(std::move(values), Gap::wide).named(option.name));
+}
+
+/// The step size of the current token's write, between 0 and divergence.
+void stability(Nodes& all, Application& application) {
+  const Trace* const trace = application.session.trace();
+  const auto computed = application.session.computed();
+  if (!trace || !computed || computed->sequence.tokens == 0) return;
+  const Index token = std::min(application.session.token(), computed->sequence.tokens - 1);
+  const auto reach = application.session.questions().ask(WriteReach{{computed}, trace->form, token});
+  if (!reach.value || !*reach.value) return;
+  const double product = **reach.value;
+
+  constexpr double limit = 2;
+  constexpr double end = 2.5;
+  const style::Palette& c = style::colours();
+  const bool stable = product <= limit;
+  const std::string condition =
+      fmt::format("\\fgcolor{{{}}}{{{}}}\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2\\le 2", style::hex(c.strength),
+                  computed->written_symbol.empty() ? "\\beta" : computed->written_symbol, style::hex(c.key));
+  const auto whole = [&](const char* words) {
+    return scene::row({scene::text(words, style::Text::body, c.dim, Fit::whole),
+                       scene::formula(condition, 15, c.dim), scene::rest(),
+                       scene::number(fixed_number(product, 2), stable ? c.text : c.alarm)});
+  };
+  all.push_back(scene::column({scene::first_that_fits({whole("stable while"), whole("stable")}),
+                               Node{scene::Track{.value = product,
+                                                 .limit = limit,
+                                                 .end = end,
+                                                 .ink = stable ? c.strength : c.alarm,
+                                                 .below = style::mix(c.panel, c.good, 0.6F),
+                                                 .beyond = style::mix(c.panel, c.alarm, 0.6F)}}})
+                    .named("stability")
+                    .told("Step size β‖k‖² of this token. 1 stores the target exactly; above 1 it "
+                          "overshoots; above 2 the "
+                          "error grows."));
+}
+
+/// Gates and learning rates other than alpha and beta: one number for all tokens.
+void other_gates(Nodes& all, Application& application, const Computation& computed) {
+  for (const PlainGate& gate : kept_for(computed.version, [&] { return plain_gates(computed); })) {
+    const auto& edits = application.session.state().edits;
+    const auto set = std::ranges::find_if(edits, [&](const Edit& edit) {
+      return edit.kind == "set_everywhere" && edit.array == gate.array && edit.numbers.size() == 1;
+    });
+    const double value = set == edits.end() ? gate.value : set->numbers.front();
+    const std::string shown = gate.is_constant ? std::string() : fmt::format("mean {:.3g}", gate.value);
+    const bool forgets = is_among(gate.array, {"gamma", "forget", "mu"});
+    const bool is_momentum =
+        gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
+    all.push_back(slider_of(
+        {.name = "gate " + gate.array,
+         .symbol = parameter_symbol(application.session.trace(), gate.array),
+         .words = std::string(beginning(gate.meaning)),
+         .few = few_words(gate.array),
+         .value = value,
+         .look = {.minimum = 0,
+                  .maximum = gate.maximum,
+                  .reset = value,
+                  .format = "%.3g",
+                  .role = forgets || is_momentum ? Role::gate : Role::strength},
+         .shown = shown,
+         .few_shown = shown,
+         .tip = fmt::format("{}: {}. The same number at every token; “reset” undoes it.", gate.array,
+                            gate.meaning)},
+        [&application, array = gate.array](double number) {
+          application.session.choose([&](Choice& choice) { set_constant(choice.edits, array, number); },
+                                     array);
+        }));
+  }
+}
+
 }  // namespace
+
+Node adjusting_numbers(Application& application) {
+  const Computation& computed = *application.session.computed();
+  Nodes all;
+  if (takes(*computed.variant, "alpha")) all.push_back(decay(application, computed.inputs.made_up_alpha));
+  if (takes(*computed.variant, "beta")) all.push_back(strength(application, computed.inputs));
+  other_gates(all, application, computed);
+  all.push_back(key_norm(application));
+  stability(all, application);
+  for (const Parameter& row : all_parameters(*computed.variant)) parameter(all, application, computed, row);
+  return scene::column(std::move(all), Gap::small).named("numbers");
+}
+
+Node adjusting_options(Application& application) {
+  const Computation& computed = *application.session.computed();
+  Nodes all;
+  for (const bool are_of_read :
+       {false, true}) {  // nearly every rule has that, and its switch is at the equation
+    for (const Option& row : computed.variant->options) {
+      if ((row.name == read_order_option) == are_of_read) option(all, application, computed, row);
+    }
+  }
+  if (application.session.choice().is_changed())
+    all.push_back(with_command(application, "change.reset", scene::pill("reset")));
+  return scene::column(std::move(all), Gap::small).named("options");
+}
 
 void draw_data(Application& application) {
   const Session& session = application.session;

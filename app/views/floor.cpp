@@ -45,14 +45,8 @@ constexpr std::size_t measured_lengths = 8192;
 
 /// The scales for the visible tokens, computed again only when these have changed.
 const VisibleScales& kept_scales(const Computation& computed, const FloorColumns& columns) {
-  struct Kept {
-    std::tuple<std::uint64_t, Index, Index> key = {0, -1, -1};
-    VisibleScales scales;
-  };
-  auto& kept = context_local<Kept>();
-  const std::tuple key{computed.version, columns.begin(), columns.end()};
-  if (kept.key != key) kept = {key, visible_scales(computed, columns.begin(), columns.end())};
-  return kept.scales;
+  return kept_for(std::tuple(computed.version, columns.begin(), columns.end()),
+                  [&] { return visible_scales(computed, columns.begin(), columns.end()); });
 }
 
 /// Whether the write overshot: the remaining error has the opposite direction, or a larger norm.
