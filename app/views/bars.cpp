@@ -1,6 +1,6 @@
 #include <fmt/ranges.h>
 
-#include "app/views/doubts.h"
+#include "app/views/data_parts.h"
 #include "app/views/found_list.h"
 #include "app/views/story_page.h"
 #include "app/words/forms.h"

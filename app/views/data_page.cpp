@@ -4,7 +4,6 @@
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
 #include "app/views/data_parts.h"
-#include "app/views/doubts.h"
 #include "app/views/found_list.h"
 #include "app/views/story_page.h"
 
@@ -15,9 +14,8 @@ namespace {
 constexpr std::string_view capture_prefix = "capture:";
 
 std::string rule_label(const std::string& rule) {
-  const auto table = variants();
-  const auto found = std::ranges::find(table, rule, &Variant::id);
-  return found == table.end() ? "Other" : found->label;
+  const Variant* const found = row_called(variants(), rule, &Variant::id);
+  return found ? found->label : "Other";
 }
 
 /// The beginning of a text, on one line.
@@ -172,6 +170,129 @@ Node preset_sliders(const Preset& preset, const PresetSize& size,
        })},
       Gap::wide));
   return scene::column(std::move(all), Gap::near);
+}
+
+// In design pixels.
+constexpr float cell_width = 84;
+constexpr float index_width = 28;
+constexpr float rows_height = 264;  // of the rows that are in sight at once
+constexpr Index most_rows = 8;
+
+/// What is wrong with the number that was typed last.
+std::string& cell_refusal() { return context_local<std::string, struct CellRefusal>(); }
+
+/// The numbers of an array at one token.
+struct NumbersColumn {
+  const char* name;
+  Role role;
+  const Array* array;
+  Index channels;
+
+  double at(Index token, Index channel) const { return (*array)[token * channels + channel]; }
+};
+
+/// The arrays with a row for each token and a number for each channel.
+std::vector<NumbersColumn> number_columns(const Computation& computed) {
+  std::vector<NumbersColumn> all;
+  for (const auto& [name, role] :
+       {std::pair("q", Role::query), {"k", Role::key}, {"v", Role::value}, {"beta", Role::strength},
+        {"alpha", Role::gate}, {"g", Role::gate}}) {
+    const Array* const array = value_at(*computed.inputs.arrays, name);
+    const bool fits = array && array->rank() >= 1 && array->rank() <= 2 &&
+                      array->shape[0] == computed.sequence.tokens;
+    if (fits) all.push_back({name, role, array, array->size() / array->shape[0]});
+  }
+  return all;
+}
+
+/// Sets one number: an edit that replaces an earlier one of the same cell.
+void set_cell(Application& application, const std::string& array, Index token, Index channel, double value) {
+  Choice choice = application.session.choice();
+  const auto row = static_cast<double>(token);
+  const auto column = static_cast<double>(channel);
+  std::erase_if(choice.edits, [&](const Edit& edit) {
+    return edit.kind == "set_cell" && edit.array == array && edit.numbers.size() == 3 &&
+           edit.numbers[0] == row && edit.numbers[1] == column;
+  });
+  choice.edits.push_back({.kind = "set_cell", .array = array, .numbers = {row, column, value}});
+  application.session.choose(std::move(choice));
+}
+
+/// A number as its cell shows it.
+std::string in_cell(double number) { return fmt::format("{:.4g}", number); }
+
+/// Takes what was typed in a cell, if it is a number.
+void take_number(Application& application, const NumbersColumn& column, Index token, Index channel,
+                 const std::string& typed) {
+  char* end = nullptr;
+  const double value = std::strtod(typed.c_str(), &end);
+  std::string& refusal = cell_refusal();
+  refusal.clear();
+  const double present = column.at(token, channel);
+  if (typed.empty() || *end != '\0')
+    refusal = fmt::format("{} stays {:.4g}: “{}” is not a number.", column.name, present, typed);
+  else if (!std::isfinite(value))
+    refusal =
+        fmt::format("{} stays {:.4g}: the typed number exceeds the largest, 1.8e+308.", column.name, present);
+  else if (value != present && typed != in_cell(present))
+    set_cell(application, column.name, token, channel, value);
+}
+
+Node cell(Application& application, const NumbersColumn& column, Index token, Index channel) {
+  if (channel >= column.channels) return scene::column({}).fixed(cell_width);
+  const auto take = [&application, column, token, channel](const std::string& typed) {
+    take_number(application, column, token, channel, typed);
+  };
+  return Node{scene::Input{.text = in_cell(column.at(token, channel)), .set = take, .is_number = true}}
+      .named(fmt::format("{}[{},{}]", column.name, token, channel))
+      .fixed(cell_width);
+}
+
+/// "“drum”, token 43 of 94", with a button to the token before and after.
+Node word_at_the_cursor(Application& application, Index token) {
+  const DataSet& data = application.session.data();
+  const auto button = [&](const char* name, Icon icon, const char* meaning, Index to) {
+    return scene::icon_button(name, icon).told(meaning).on([&session = application.session, to] {
+      session.go_to_token(to);
+    });
+  };
+  return scene::row(
+      {button("token before", Icon::back, "One token back", token - 1),
+       button("token after", Icon::forwards, "One token on", token + 1),
+       scene::heading(
+           fmt::format("token {} of {}", numbered_label(entry(data.labels, token), token), data.tokens))});
+}
+
+/// The numbers of one token of the open data, q, k, v and its gates, to edit. Above them: why the number that
+/// was typed last is not accepted.
+Node cell_table(Application& application) {
+  const auto computed = application.session.computed();
+  if (!computed || computed->sequence.tokens == 0) return scene::column({});
+  const std::string& refusal = cell_refusal();
+  const Index token = std::clamp<Index>(application.session.token(), 0, computed->sequence.tokens - 1);
+  Nodes all = {refusal.empty()
+                   ? scene::caption("Numbers of this token. Typing over one recomputes everything; "
+                                    "Ctrl+Z undoes it.")
+                   : scene::text(refusal, style::Text::caption, style::colours().alarm).named("refusal"),
+               word_at_the_cursor(application, token)};
+  const std::vector<NumbersColumn> arrays = number_columns(*computed);
+  if (arrays.empty()) return scene::column(std::move(all), Gap::near);
+  Nodes heads = {scene::column({}).fixed(index_width)};
+  for (const NumbersColumn& column : arrays)
+    heads.push_back(
+        scene::line(column.name, style::Text::strong, scene::role_ink(column.role)).fixed(cell_width));
+  all.push_back(scene::row(std::move(heads), Gap::small));
+  Nodes rows;
+  const Index count = std::ranges::max_element(arrays, {}, &NumbersColumn::channels)->channels;
+  for (Index channel = 0; channel < count; ++channel) {
+    Nodes cells = {scene::caption(std::to_string(channel)).fixed(index_width)};
+    for (const NumbersColumn& column : arrays)
+      cells.push_back(cell(application, column, token, channel));
+    rows.push_back(scene::row(std::move(cells), Gap::small));
+  }
+  Node numbers = scene::scroll("numbers", scene::column(std::move(rows), Gap::tight));
+  all.push_back(count > most_rows ? std::move(numbers).fixed(rows_height) : std::move(numbers));
+  return scene::column(std::move(all), Gap::near).named("cells");
 }
 
 /// Details of the chosen data, as far as they are computed: other threads make the pictures.

@@ -2,7 +2,7 @@
 
 #include "app/views/view.h"
 
-// The parts of the data panel and the data page.
+// The parts of the data panel and the data page, and what both and the dialogs say of a file.
 
 namespace palimpsest {
 
@@ -15,10 +15,6 @@ Node adjusting_numbers(Application& application);
 /// The other settings, with a few values each, and a button to undo all edits.
 Node adjusting_options(Application& application);
 
-/// The numbers of one token of the open data, q, k, v and its gates, to edit. Above them: why the number that
-/// was typed last is not accepted.
-Node cell_table(Application& application);
-
 /// Whether the heads of the open data are few and short enough to be shown as pictures.
 bool has_head_tables(const Session& session);
 
@@ -29,6 +25,15 @@ Node head_tables(Application& application, const std::function<void(Index)>& ope
 /// One small picture for each head: the cosines of its keys, with β‖k‖² and decay below. `present` is framed
 /// (-1: none). A click opens a head. `preview` must stay valid until the node is drawn.
 Node head_pictures(const PreviewedData& preview, Index present, const std::function<void(Index)>& open);
+
+/// Opens the card that assigns the arrays of a file to inputs.
+void choose_names(Application& application, const std::string& id);
+
+/// One row for each doubt, with its resolution as a link.
+Nodes doubt_rows(Application& application, const std::vector<Doubt>& doubts);
+
+/// Links that may help to open a file that cannot be opened; empty if there are none.
+Nodes ways_out(Application& application, const std::string& id);
 
 /// The part of an id that is the same for all sizes of a preset.
 inline std::string_view data_key(std::string_view id) { return id.substr(0, id.find('?')); }

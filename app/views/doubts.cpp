@@ -1,6 +1,5 @@
-#include "app/views/doubts.h"
-
 #include "app/session/presets.h"
+#include "app/views/data_parts.h"
 #include "app/views/story_page.h"
 
 // What is ambiguous in the user's file, in a line under the top bar.

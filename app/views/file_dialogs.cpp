@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "app/views/doubts.h"
+#include "app/views/data_parts.h"
 
 // The dialogs that open a file and save one.
 

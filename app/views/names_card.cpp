@@ -1,6 +1,6 @@
 #include <fmt/ranges.h>
 
-#include "app/views/doubts.h"
+#include "app/views/data_parts.h"
 
 // The card that assigns the arrays of a file to inputs.
 
