@@ -17,10 +17,8 @@ Role role_of(std::string_view symbol) {
       {"\\alpha", Role::gate},    {"\\gamma", Role::gate},     {"f", Role::gate},
       {"\\beta", Role::strength}, {"\\theta", Role::strength}, {"\\eta", Role::strength},
       {"\\delta", Role::strength}};
-  for (const auto& [name, role] : roles) {
-    if (name == symbol) return role;
-  }
-  return Role::plain;
+  const auto* const found = row_called(roles, symbol, [](const auto& row) { return row.first; });
+  return found ? found->second : Role::plain;
 }
 
 /// The number of bytes of the symbol at the start of `latex`; a command with its backslash.
@@ -63,6 +61,17 @@ std::string text_before(const Computation& computed, Index token) {
   for (Index t = std::max<Index>(token - tokens_before, 0); t < token; ++t)
     text += (text.empty() ? "" : " ") + word_at(computed, t);
   return text;
+}
+
+/// The step of the token at the cursor; not asked for if there are no tokens or the rule has no loss.
+Known<std::optional<LearningMoment>> ask_learning(Session& session) {
+  const auto computed = session.computed();
+  if (!computed || computed->sequence.tokens == 0 || !computed->variant->loss.problems) return {};
+  return session.questions().ask(LearningNow{{computed}, session.token()});
+}
+
+const LearningMoment* moment_in(const Known<std::optional<LearningMoment>>& answer) {
+  return answer.value && *answer.value ? &**answer.value : nullptr;
 }
 
 /// The last token of the token's batch, where the batch takes its step; nothing if `token` is the last one.
@@ -155,10 +164,8 @@ std::string why_nothing(const Application& application, const Known<std::optiona
 /// The content of the page for the current token.
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
-  const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-  const Known<std::optional<LearningMoment>> answer =
-      can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
-  const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
+  const auto answer = ask_learning(application.session);
+  const LearningMoment* const moment = moment_in(answer);
   const Index token = moment && answer.stale ? moment->token : application.session.token();
   Nodes all;
   if (computed && token < computed->sequence.tokens)
@@ -239,29 +246,28 @@ Node spectrum(Application& application) {
 }
 
 /// What the step does to the loss; empty if the rule has no loss.
-Nodes loss_of_step(Application& application, const Computation& computed) {
-  if (!computed.variant->loss.problems || computed.sequence.tokens == 0) return {};
-  const Known<std::optional<LearningMoment>> answer = ask_learning(application);
-  if (!answer.value || !*answer.value) return {};
-  const LearningMoment& moment = **answer.value;
-  return {scene::caption(moment.step.problem.token_count > 1 ? "Loss of this batch" : "Loss at this token"),
-          losses(moment), steady_sentence(step_sentence(moment))};
+Nodes loss_of_step(Application& application) {
+  const auto answer = ask_learning(application.session);
+  const LearningMoment* const moment = moment_in(answer);
+  if (!moment) return {};
+  return {scene::caption(moment->step.problem.token_count > 1 ? "Loss of this batch" : "Loss at this token"),
+          losses(*moment), steady_sentence(step_sentence(*moment))};
 }
 
 /// The loss before and after the token's step, and the curve of the loss along it.
 Node learn_story(Application& application) {
-  const auto computed = application.session.computed();
-  const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-  const auto answer = can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
-  if (!answer.value || !*answer.value) return story_without(application, why_nothing(application, answer));
-  const LearningMoment& moment = **answer.value;
-  const LearnScene shown = {application, moment, version_of(answer.value), answer.stale};
+  const auto answer = ask_learning(application.session);
+  const LearningMoment* const moment = moment_in(answer);
+  if (!moment) return story_without(application, why_nothing(application, answer));
+  const LearnScene shown = {application, *moment, version_of(answer.value), answer.stale};
+  const std::string word = quoted_word(*application.session.computed(), moment->token);
   return story_page(
-      application, {.headline = {{learn_headline(moment, quoted_word(*computed, moment.token))}},
-                    .question = learn_question(quoted_word(*computed, moment.token)),
-                    .about = learn_about(moment),
-                    .content = moment.step.iterates.empty() ? loss_picture(shown) : flattening_picture(shown),
-                    .least = least_story_chart});
+      application,
+      {.headline = {{learn_headline(*moment, word)}},
+       .question = learn_question(word),
+       .about = learn_about(*moment),
+       .content = moment->step.iterates.empty() ? loss_picture(shown) : flattening_picture(shown),
+       .least = least_story_chart});
 }
 
 }  // namespace
@@ -277,7 +283,7 @@ void draw_learn_side(Application& application) {
     const auto computed = application.session.computed();
     if (!computed) return scene::column({});
     // For a rule without a loss, the picture's place says what the rule does instead.
-    Nodes all = loss_of_step(application, *computed);
+    Nodes all = loss_of_step(application);
     all.push_back(adjusting_numbers(application));
     // Below the sliders, which must not move: it appears and disappears while they are dragged.
     if (computed->divergence)
@@ -294,11 +300,6 @@ std::size_t shown_iterate(const Session& session, std::size_t iterates) {
   const Index shown = session.state().learn.iterate;
   const auto last = static_cast<Index>(iterates) - 1;
   return static_cast<std::size_t>(shown < 0 || shown > last ? last : shown);
-}
-
-Known<std::optional<LearningMoment>> ask_learning(Application& application) {
-  Session& session = application.session;
-  return session.questions().ask(LearningNow{{session.computed()}, session.token()});
 }
 
 }  // namespace palimpsest

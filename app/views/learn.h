@@ -8,9 +8,6 @@
 
 namespace palimpsest {
 
-/// The step of the token at the cursor.
-Known<std::optional<LearningMoment>> ask_learning(Application& application);
-
 /// Which of `iterates` is shown; 0: the gathered step.
 std::size_t shown_iterate(const Session& session, std::size_t iterates);
 
