@@ -6,55 +6,39 @@ namespace palimpsest {
 
 namespace {
 
-/// The colour of a rule in the dark and in the light theme.
+/// The colour of rules in the dark and in the light theme.
 struct RuleTone {
   std::uint32_t dark;
   std::uint32_t light;
+  std::array<std::string_view, 4> rules;
 };
 
-// None is the hue of a symbol. plot_test.cpp checks their least distance, also for colour blindness.
-constexpr RuleTone orchid = {0xf9cdfc, 0x965a9c};
-constexpr RuleTone mist = {0x95bab7, 0x4e716f};
-constexpr RuleTone steel = {0x5a909d, 0x094551};
-constexpr RuleTone sage = {0x70906f, 0x487e48};
-constexpr RuleTone sand = {0xcbc699, 0x46432a};
-constexpr RuleTone lime = {0xeaf595, 0x6e7604};
-constexpr RuleTone paper_white = {0xe8e6e1, 0x23211d};
-constexpr RuleTone periwinkle = {0x8182d3, 0x25276e};
-constexpr RuleTone olive = {0x95881e, 0x514907};
-constexpr RuleTone lavender = {0xa2a5dd, 0x0c1331};
-
-/// Softmax and every stop of the rail have their own colour; related rules share one.
-constexpr std::pair<std::string_view, RuleTone> tones[] = {
-    {"softmax", orchid},
-    {"fox", orchid},
-    {"double_softmax", orchid},
-    {"linear", mist},
-    {"kernel", mist},
-    {"retnet", steel},
-    {"lightning", steel},
-    {"scalar_decay", sage},
-    {"mamba", sage},
-    {"gla", sand},
-    {"hgrn2", sand},
-    {"value_decay", sand},
-    {"longhorn", sand},
-    {"deltanet", lime},
-    {"deltaproduct", lime},
-    {"gated_deltanet", paper_white},
-    {"gated_deltanet2", paper_white},
-    {"comba", paper_white},
-    {"kda", periwinkle},
-    {"value_decay_delta", periwinkle},
-    {"two_sided_delta", periwinkle},
-    {"rwkv7", periwinkle},
-    {"titans", olive},
-    {"mesanet", olive},
-    {"rls", olive},
-    {"lact", lavender},
-    {"ttt_linear", lavender},
-    {"ttt_mlp", lavender},
+// Softmax and every stop of the rail have their own colour; related rules share one. None is the hue of a
+// symbol. plot_test.cpp checks their least distance, also for colour blindness.
+constexpr RuleTone tones[] = {
+    {0xf9cdfc, 0x965a9c, {"softmax", "fox", "double_softmax"}},                      // orchid
+    {0x95bab7, 0x4e716f, {"linear", "kernel"}},                                      // mist
+    {0x5a909d, 0x094551, {"retnet", "lightning"}},                                   // steel
+    {0x70906f, 0x487e48, {"scalar_decay", "mamba"}},                                 // sage
+    {0xcbc699, 0x46432a, {"gla", "hgrn2", "value_decay", "longhorn"}},               // sand
+    {0xeaf595, 0x6e7604, {"deltanet", "deltaproduct"}},                              // lime
+    {0xe8e6e1, 0x23211d, {"gated_deltanet", "gated_deltanet2", "comba"}},            // paper white
+    {0x8182d3, 0x25276e, {"kda", "value_decay_delta", "two_sided_delta", "rwkv7"}},  // periwinkle
+    {0x95881e, 0x514907, {"titans", "mesanet", "rls"}},                              // olive
+    {0xa2a5dd, 0x0c1331, {"lact", "ttt_linear", "ttt_mlp"}},                         // lavender
 };
+
+/// The opacity of a form's line: one of three.
+float form_ink(Form form) {
+  static constexpr float inks[] = {0.82F, 1, 0.82F, 0.66F};  // recurrent, chunkwise, two-pass, parallel
+  return entry(inks, form);
+}
+
+/// The dash length of a form's lines; 0: solid.
+float form_dash(Form form) {
+  static constexpr float dashes[] = {9, 0, 5, 2};
+  return entry(dashes, form);
+}
 
 }  // namespace
 
@@ -62,22 +46,12 @@ ImU32 rule_colour(std::string_view variant) {
   constexpr std::string_view to = "_to_";
   if (const std::size_t between = variant.find(to); between != std::string_view::npos)
     variant.remove_prefix(between + to.size());
-  const auto found = std::ranges::find(tones, without_strength(std::string(variant)),
-                                       [](const auto& row) { return row.first; });
-  if (found == std::end(tones)) return style::colours().text;
-  const std::uint32_t tone = style::theme() == Theme::dark ? found->second.dark : found->second.light;
+  const std::string rule = without_strength(std::string(variant));
+  const auto has_rule = [&](const RuleTone& tone) { return is_among(rule, tone.rules); };
+  const auto* const found = std::ranges::find_if(tones, has_rule);
+  if (variant.empty() || found == std::end(tones)) return style::colours().text;
+  const std::uint32_t tone = style::theme() == Theme::dark ? found->dark : found->light;
   return IM_COL32(tone >> 16, tone >> 8 & 255, tone & 255, 255);
-}
-
-float form_dash(Form form) {
-  static constexpr float dashes[] = {9, 0, 5, 2};  // recurrent, chunkwise, two-pass, parallel
-  return entry(dashes, form);
-}
-
-/// The opacity of a form's line: one of three.
-static float form_ink(Form form) {
-  static constexpr float inks[] = {0.82F, 1, 0.82F, 0.66F};  // recurrent, chunkwise, two-pass, parallel
-  return entry(inks, form);
 }
 
 PlotMarker precision_marker(Precision precision) {

@@ -11,9 +11,6 @@ namespace palimpsest {
 /// colour of the upper one.
 ImU32 rule_colour(std::string_view variant);
 
-/// The dash length of a form's lines; 0: solid.
-float form_dash(Form form);
-
 /// The look of a measured curve; thin if its report is not the primary one.
 PlotLook curve_look(const RaceEntry& entry, bool leads);
 
