@@ -18,31 +18,18 @@ struct ScaledNumbers {
   double beyond = 0;  // the share of clipped entries
 };
 
-/// The vectors whose outer product a matrix is.
-struct Margins {
-  ScaledNumbers key = {};    // [K, 1]; empty: no margins
-  ScaledNumbers error = {};  // [1, V]
-  bool along_key = true;
-};
-
-/// What is drawn of a moment, computed once.
-struct MatrixScales {
-  std::uint64_t version = 0;
-  std::string ids = {};  // of the matrices
-  std::vector<ScaledNumbers> matrices = {};
-  Margins gradient = {};
-  Margins step = {};
-};
-
-/// A matrix with the text below it.
+/// A matrix with the text below it and, if it is an outer product, the vectors beside and above it.
 struct ShownMatrix {
   std::string id;
-  const Matrix<double>* values;
+  ScaledNumbers matrix;
   std::string latex;
   std::vector<std::string> names;     // from long to short: the first that fits is shown
   std::vector<std::string> measured;  // in the same order
   bool is_good = false;               // `measured` says that something agrees
-  Margins MatrixScales::*margins = nullptr;
+  bool is_step = false;
+  ScaledNumbers key = {};    // [K, 1]; without numbers: it is no outer product
+  ScaledNumbers error = {};  // [1, V]
+  bool along_key = true;
 };
 
 ScaledNumbers scaled(const Matrix<double>& values) {
@@ -52,83 +39,72 @@ ScaledNumbers scaled(const Matrix<double>& values) {
           beyond / static_cast<double>(std::max<Index>(values.size(), 1))};
 }
 
-Margins margins(const Vector<double>& key, const Vector<double>& error, bool along_key) {
-  return {scaled(key), scaled(error.transpose()), along_key};
+/// A gathered step before and after the shown iteration.
+std::vector<ShownMatrix> iterated_matrices(const LearningStep& step, std::size_t shown) {
+  const auto ratio = [&](std::size_t column, bool briefly) {
+    const auto values = step.singular_values.col(static_cast<Index>(column));
+    const Index used = count_used(step.singular_values);
+    const double middle = used > 0 ? values[used / 2] : 0;
+    return middle > 0 ? largest_ratio_words(values[0] / middle, briefly) : std::string("the gradient is 0");
+  };
+  return {{.id = "gathered",
+           .matrix = scaled(step.iterates.front()),
+           .latex = "X_0",
+           .names = {"gathered"},
+           .measured = {ratio(0, false), ratio(0, true)}},
+          {.id = fmt::format("flattened {}", shown),
+           .matrix = scaled(step.iterates[shown]),
+           .latex = fmt::format("X_{{{}}}", shown),
+           .names = {iterate_words(shown, step.iterates.size() - 1)},
+           .measured = {ratio(shown, false), ratio(shown, true)}}};
 }
 
-const MatrixScales& updated_scales(const LearnScene& scene, const std::vector<ShownMatrix>& shown) {
-  auto& scales = context_local<MatrixScales>();
-  std::string ids;
-  for (const ShownMatrix& matrix : shown) ids += matrix.id + "\n";
-  if (scales.version == scene.version && scales.ids == ids) return scales;
-  scales = {.version = scene.version, .ids = ids};
-  for (const ShownMatrix& matrix : shown) scales.matrices.push_back(scaled(*matrix.values));
-  const LearningMoment& moment = scene.moment;
-  if (moment.outer) scales.gradient = margins(moment.outer->key, moment.outer->error, true);
-  const bool is_plain = moment.step.problem.moving.empty();
-  if (const auto outer = is_plain ? written_outer(moment) : std::nullopt)
-    scales.step = margins(outer->key, outer->error, outer->along_key);
-  return scales;
-}
-
-std::vector<ShownMatrix> matrices_of(const LearnScene& scene) {
-  const LearningMoment& moment = scene.moment;
+/// The gradient, the momentum if there is one, and what is written.
+std::vector<ShownMatrix> matrices_of(const LearningMoment& moment, bool has_check) {
   const LearningStep& step = moment.step;
   const InnerProblem& problem = step.problem;
-  std::vector<ShownMatrix> shown;
-  if (!step.iterates.empty()) {
-    const auto ratio = [&](Index column, bool briefly) {
-      const auto values = step.singular_values.col(column);
-      const Index used = count_used(step.singular_values);
-      const double middle = used > 0 ? values[used / 2] : 0;
-      return middle > 0 ? largest_ratio_words(values[0] / middle, briefly) : std::string("the gradient is 0");
-    };
-    const std::size_t last = step.iterates.size() - 1;
-    const std::size_t index = shown_iterate(scene.application.session, step.iterates.size());
-    shown.push_back(
-        {"gathered", &step.iterates.front(), "X_0", {"gathered"}, {ratio(0, false), ratio(0, true)}});
-    const auto column = static_cast<Index>(index);
-    shown.push_back({fmt::format("flattened {}", index),
-                     &step.iterates[index],
-                     fmt::format("X_{{{}}}", index),
-                     {iterate_words(index, last)},
-                     {ratio(column, false), ratio(column, true)}});
-    return shown;
-  }
-  const bool has_check = scene.application.shows_all();
   const std::string error = plain_number(moment.check.error, 2);
-  shown.push_back({"gradient",
-                   &step.gradient.front(),
-                   "\\nabla\\mathcal L",
-                   {"gradient"},
-                   has_check ? std::vector{"agrees with finite differences: " + error,
-                                           "finite differences: " + error, "checked: " + error}
-                             : std::vector{fmt::format("norm {:.3g}", step.gradient.front().norm())},
-                   has_check && moment.check.error < 1e-6,
-                   &MatrixScales::gradient});
-  if (!problem.moving.empty())
-    shown.push_back({"moving",
-                     &problem.moving.front(),
-                     "M'",
-                     {"momentum before", "before"},
-                     {fmt::format("{:.3g} of it is kept", problem.momentum)}});
+  ShownMatrix gradient{
+      .id = "gradient",
+      .matrix = scaled(step.gradient.front()),
+      .latex = "\\nabla\\mathcal L",
+      .names = {"gradient"},
+      .measured = has_check ? std::vector{"agrees with finite differences: " + error,
+                                          "finite differences: " + error, "checked: " + error}
+                            : std::vector{fmt::format("norm {:.3g}", step.gradient.front().norm())},
+      .is_good = has_check && moment.check.error < 1e-6};
+  if (moment.outer) {
+    gradient.key = scaled(moment.outer->key);
+    gradient.error = scaled(moment.outer->error.transpose());
+  }
+  const bool has_momentum = !problem.moving.empty();
   const bool is_beta = moment.strength && moment.strength->array == "beta";
-  shown.push_back({"written",
-                   &moment.written.front(),
-                   !problem.moving.empty() ? "M"
-                   : is_beta               ? "-\\beta\\nabla\\mathcal L"
-                                           : "\\Delta S",
-                   {"the step, written into S", "written into S"},
-                   {fmt::format("norm {:.3g}", norm(moment.written))},
-                   false,
-                   &MatrixScales::step});
-  return shown;
+  ShownMatrix written{.id = "written",
+                      .matrix = scaled(moment.written.front()),
+                      .latex = has_momentum ? "M"
+                               : is_beta    ? "-\\beta\\nabla\\mathcal L"
+                                            : "\\Delta S",
+                      .names = {"the step, written into S", "written into S"},
+                      .measured = {fmt::format("norm {:.3g}", norm(moment.written))},
+                      .is_step = true};
+  if (const auto outer = has_momentum ? std::nullopt : written_outer(moment)) {
+    written.key = scaled(outer->key);
+    written.error = scaled(outer->error.transpose());
+    written.along_key = outer->along_key;
+    written.measured = {"rank-one update"};
+  }
+  if (!has_momentum) return {std::move(gradient), std::move(written)};
+  ShownMatrix moving{.id = "moving",
+                     .matrix = scaled(problem.moving.front()),
+                     .latex = "M'",
+                     .names = {"momentum before", "before"},
+                     .measured = {fmt::format("{:.3g} of it is kept", problem.momentum)}};
+  return {std::move(gradient), std::move(moving), std::move(written)};
 }
 
 /// A matrix with the vectors of its outer product on the left and above.
-Node picture_of(const LearnScene& scene, const ShownMatrix& shown, const ScaledNumbers& scaled,
-                const Margins* beside) {
-  const Matrix<double>& values = *shown.values;
+Node picture_of(const ShownMatrix& shown, std::uint64_t version) {
+  const Matrix<double>& values = *shown.matrix.numbers;
   const double ratio = std::clamp(
       static_cast<double>(values.rows()) / static_cast<double>(std::max<Index>(values.cols(), 1)), 0.25, 4.0);
   const double across = margin + margin_gap;
@@ -139,38 +115,33 @@ Node picture_of(const LearnScene& scene, const ShownMatrix& shown, const ScaledN
             .is_area = true};
   // 0, 0 is the upper left corner of the matrix, 1, 1 its lower right one.
   const auto add = [&](const char* name, const ScaledNumbers& of, PlotPlace from, PlotPlace to) {
-    plot.marks.push_back(picture_mark(name, from, to, of.numbers, scene.version, of.range > 0 ? of.range : 1,
+    if (!of.numbers) return;
+    plot.marks.push_back(picture_mark(name, from, to, of.numbers, version, of.range > 0 ? of.range : 1,
                                       style::colours().edge));
   };
-  add("matrix", scaled, {0, 0}, {1, 1});
-  if (beside && beside->key.numbers) {
-    add("key", beside->key, {-across, 0}, {-margin_gap, 1});
-    add("error", beside->error, {0, -down}, {1, -margin_gap / ratio});
-  }
+  add("matrix", shown.matrix, {0, 0}, {1, 1});
+  add("key", shown.key, {-across, 0}, {-margin_gap, 1});
+  add("error", shown.error, {0, -down}, {1, -margin_gap / ratio});
   return {scene::Over{{scene::plotted(std::move(plot))}, static_cast<float>(ratio)}};
 }
 
 /// The text above a matrix: which vectors are beside it.
-Node head_of(const LearnScene& scene, const ShownMatrix& shown, const Margins* beside) {
-  if (!beside || !beside->key.numbers) return scene::caption(" ");
+Node head_of(const LearningMoment& moment, const ShownMatrix& shown) {
+  if (!shown.key.numbers) return scene::caption(" ");
   Nodes all;
-  if (beside->along_key) all.push_back(scene::formula("k", style::formula_label, style::colours().key));
-  all.push_back(scene::that_fits(
-      margin_words(scene.moment.outer->is_difference, shown.margins == &MatrixScales::step)));
+  if (shown.along_key) all.push_back(scene::formula("k", style::formula_label, style::colours().key));
+  all.push_back(scene::that_fits(margin_words(moment.outer->is_difference, shown.is_step)));
   return scene::row(std::move(all));
 }
 
 /// A matrix with the text above and below it.
-Node matrix_node(const LearnScene& scene, const ShownMatrix& shown, const MatrixScales& scales,
-                 const ScaledNumbers& scaled) {
+Node matrix_node(const LearnScene& scene, const ShownMatrix& shown) {
   const style::Palette& c = style::colours();
-  const Margins* beside = shown.margins ? &(scales.*shown.margins) : nullptr;
   std::vector<std::string> ways = shown.measured;
-  if (beside && beside->key.numbers && shown.margins == &MatrixScales::step) ways.front() = "rank-one update";
-  if (scaled.beyond > 0)
-    ways.insert(ways.begin(), fmt::format("{}; ±{:.2g}, {:.0f} % clipped", ways.front(), scaled.range,
-                                          100 * scaled.beyond));
-  return scene::column({head_of(scene, shown, beside), picture_of(scene, shown, scaled, beside).shrinking(),
+  if (shown.matrix.beyond > 0)
+    ways.insert(ways.begin(), fmt::format("{}; ±{:.2g}, {:.0f} % clipped", ways.front(), shown.matrix.range,
+                                          100 * shown.matrix.beyond));
+  return scene::column({head_of(scene.moment, shown), picture_of(shown, scene.version).shrinking(),
                         scene::row({scene::formula(shown.latex), scene::that_fits(shown.names, c.text)}),
                         scene::that_fits(ways, shown.is_good ? c.good : scene::dim_ink)},
                        Gap::tight);
@@ -315,11 +286,14 @@ Plot network_plot(const LearnScene& scene, NetworkSide side, const std::vector<S
 }  // namespace
 
 Node step_matrices(const LearnScene& scene) {
-  const std::vector<ShownMatrix> shown = matrices_of(scene);
-  const MatrixScales& scales = updated_scales(scene, shown);
+  const LearningStep& step = scene.moment.step;
+  const std::size_t iterate = shown_iterate(scene.application.session, step.iterates.size());
+  const bool has_check = scene.application.shows_all();
+  const std::vector<ShownMatrix>& shown = kept_for(std::tuple(scene.version, iterate, has_check), [&] {
+    return step.iterates.empty() ? matrices_of(scene.moment, has_check) : iterated_matrices(step, iterate);
+  });
   Nodes all;
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    all.push_back(matrix_node(scene, shown[i], scales, scales.matrices[i]).filling());
+  for (const ShownMatrix& matrix : shown) all.push_back(matrix_node(scene, matrix).filling());
   return scene::top_row(std::move(all), Gap::far);
 }
 
