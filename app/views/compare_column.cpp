@@ -110,6 +110,14 @@ double longest_error(const ComparedSides& all, Index token) {
   return longest;
 }
 
+/// A caption, cut after some lines.
+Node short_caption(std::string words, std::size_t most_lines) {
+  return {scene::Text{.words = std::move(words),
+                      .style = style::Text::caption,
+                      .ink = scene::dim_ink,
+                      .most_lines = most_lines}};
+}
+
 /// Builds the parts of a column from top to bottom.
 class SideColumn {
  public:
@@ -119,9 +127,10 @@ class SideColumn {
   }
 
   Node column() const {
-    return scene::column({name().named("name"), sentence().named("sentence"), equation().named("equation"),
-                          answers().named("answers").shrinking(0.62F), answer().named("answer"),
-                          others().named("others"), error().named("error"),
+    return scene::column({name().named("name"),
+                          short_caption(sentence_of(side_, all_), said_.sentence).named("sentence"),
+                          equation().named("equation"), answers().named("answers").shrinking(0.62F),
+                          answer().named("answer"), others().named("others"), error().named("error"),
                           memories().named("memory").shrinking(0.38F)})
         .named(std::to_string(side_.index));
   }
@@ -187,13 +196,6 @@ class SideColumn {
           next.with_beta = !side.with_beta;
           session.change(with_side_as(session.state(), index, std::move(next)));
         });
-  }
-
-  Node sentence() const {
-    return Node{scene::Text{.words = sentence_of(side_, all_),
-                            .style = style::Text::caption,
-                            .ink = scene::dim_ink,
-                            .most_lines = said_.sentence}};
   }
 
   Node equation() const {
@@ -306,11 +308,8 @@ class SideColumn {
   }
 
   Node others() const {
-    if (said_.others == 0 || !side_.moment) return scene::column({});
-    return Node{scene::Text{.words = side_.moment->others,
-                            .style = style::Text::caption,
-                            .ink = scene::dim_ink,
-                            .most_lines = said_.others}};
+    const bool is_said = said_.others > 0 && side_.moment;
+    return is_said ? short_caption(side_.moment->others, said_.others) : scene::column({});
   }
 
   /// |v - S^T k| of the token: red before its write, filled after it.

@@ -8,22 +8,26 @@ namespace {
 
 constexpr Index most_tokens_asked = 1024;  // the record of the parallel form holds n x n matrices
 
+/// A row of numbers of a form.
+struct ComparedRow {
+  std::shared_ptr<const Matrix<double>> rows = nullptr;  // null: not known
+  Index row = 0;
+  std::uint64_t version = 0;
+};
+
 /// What is compared: one row of numbers for each form, at the current token.
 struct ComparedRows {
-  bool is_written = false;                                            // the written value, not the output
-  std::array<const Matrix<double>*, std::size(all_forms)> rows = {};  // null: not known
-  std::array<Index, std::size(all_forms)> row = {};
-  std::array<std::uint64_t, std::size(all_forms)> version = {};
-  std::array<std::shared_ptr<const Record>, std::size(all_forms)> kept = {};
+  bool is_written = false;  // the written value, not the output
+  std::array<ComparedRow, std::size(all_forms)> forms = {};
   std::shared_ptr<const Record> reference = nullptr;  // of the written value: the recurrence on the CPU
 
-  const Matrix<double>* of(Form form) const { return entry(rows, form); }
+  const ComparedRow& of(Form form) const { return entry(forms, form); }
 
   /// The numbers of a form's row [1, V]; a record of one token holds them as a column.
   Matrix<double> numbers(Form form) const {
-    const Matrix<double>& all = *of(form);
-    if (is_written && form == Form::recurrent) return all.transpose();
-    return all.row(entry(row, form));
+    const auto& [all, row, version] = of(form);
+    if (is_written && form == Form::recurrent) return all->transpose();
+    return all->row(row);
   }
 };
 
@@ -52,12 +56,11 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
     if (!answer.value->contains(name)) return std::nullopt;
     const Matrix<double>& rows = answer.value->at(name);
     if (form != Form::recurrent && rows.rows() != block.count) return std::nullopt;
-    entry(compared.rows, form) = &rows;
-    entry(compared.row, form) = token - block.first_token;
-    entry(compared.version, form) = computation->version * 1'000'003 + static_cast<std::uint64_t>(at);
-    entry(compared.kept, form) = answer.value;
+    entry(compared.forms, form) = {{answer.value, &rows},
+                                   token - block.first_token,
+                                   computation->version * 1'000'003 + static_cast<std::uint64_t>(at)};
   }
-  if (!compared.of(Form::recurrent)) return std::nullopt;
+  if (!compared.of(Form::recurrent).rows) return std::nullopt;
   const std::shared_ptr<const Trace>& recurrence = computation->recurrence;
   const auto reference =
       application.session.questions().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
@@ -66,14 +69,11 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
   return compared;
 }
 
-ComparedRows output_rows(const Computation& computed, Index token) {
+ComparedRows output_rows(const std::shared_ptr<const Computation>& computed, Index token) {
   ComparedRows compared;
   for (const Form form : all_forms) {
-    const Matrix<double>& o = computed.form(form).output().o;
-    if (o.rows() <= token) continue;
-    entry(compared.rows, form) = &o;
-    entry(compared.row, form) = token;
-    entry(compared.version, form) = computed.version;
+    const Matrix<double>& o = computed->form(form).output().o;
+    if (o.rows() > token) entry(compared.forms, form) = {{computed, &o}, token, computed->version};
   }
   return compared;
 }
@@ -114,7 +114,7 @@ std::string residual_words(const Application& application, const FormResult& res
 /// The difference of a form's written row from that of the recurrence on the CPU.
 std::string written_distance(const ComparedRows& compared, Form form) {
   const Matrix<double>& reference = compared.reference->at("error");
-  if (&reference == compared.of(form)) return "reference";
+  if (&reference == compared.of(form).rows.get()) return "reference";
   return plain_number(compare("U", compared.numbers(form), reference.transpose()).error, 2);
 }
 
@@ -129,10 +129,10 @@ Node heading(Application& application, Form form, const FormResult& result, cons
   const Computation& computed = *application.session.computed();
   const bool present = application.session.choice().form == form;
   const bool exists = result.missing.empty();
-  const std::string residual = !exists               ? ""
-                               : !compared.of(form)  ? "…"
-                               : compared.is_written ? written_distance(compared, form)
-                                                     : plain_number(result.residual(), 2);
+  const std::string residual = !exists                   ? ""
+                               : !compared.of(form).rows ? "…"
+                               : compared.is_written     ? written_distance(compared, form)
+                                                         : plain_number(result.residual(), 2);
   const scene::Ink ink = !result.is_compared                                       ? c.dim
                          : !result.judgement.passed() || is_faulty(computed, form) ? c.alarm
                          : result.amplified.empty()                                ? c.good
@@ -153,12 +153,12 @@ Node heading(Application& application, Form form, const FormResult& result, cons
 /// A form's row as a strip of colours; the cell of the current form under the pointer is explained.
 Node strip(Application& application, Form form, const ComparedRows& compared, Index token) {
   scene::Picture picture;
-  if (const Matrix<double>* rows = compared.of(form)) {
-    picture.values = rows;
-    picture.version = entry(compared.version, form);
+  if (const auto& [rows, row, version] = compared.of(form); rows) {
+    picture.values = rows.get();
+    picture.version = version;
     picture.look.range = strip_range(application, *application.session.computed(), compared, token);
     picture.look.transposed = compared.is_written && form == Form::recurrent;
-    if (!picture.look.transposed) picture.look.only_row = entry(compared.row, form);
+    if (!picture.look.transposed) picture.look.only_row = row;
     picture.told = [&application, &compared, form, token](Cell cell) {
       if (form == application.session.choice().form)
         application.hovered = recorded_cell(application, compared.is_written, cell.column);
@@ -404,10 +404,10 @@ Node either(Application& application, const ComparedRows& compared, Index token)
 
 /// The written values at the current token if the step contributes to them, else the outputs.
 ComparedRows compared_rows(Application& application, Index token) {
-  const Computation& computed = *application.session.computed();
+  const auto computed = application.session.computed();
   const Sight& sight = application.session.sight();
   // A faulty recurrence is no reference for what the other forms write.
-  if (is_at_a_write(sight) && sight.computation.get() == &computed && !is_faulty(computed, Form::recurrent)) {
+  if (is_at_a_write(sight) && sight.computation == computed && !is_faulty(*computed, Form::recurrent)) {
     if (auto written = written_rows(application, token)) return *std::move(written);
   }
   return output_rows(computed, token);
