@@ -22,12 +22,6 @@ std::string how_to_read(const AnswersAtPlace& answers) {
   return how_to_read_words(answers.table, answer_scale(answers.table), !answers.output.words.empty());
 }
 
-/// The full text, for a tooltip when only part of it fits.
-std::string all_words(const AnswersAtPlace& answers, bool is_old) {
-  return fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
-                     answers.output_sentence, how_to_read(answers));
-}
-
 /// One line above the tables; the full text is its tooltip.
 Node line_of(const AnswersAtPlace& answers, bool is_old) {
   const scene::Ink ink = is_old ? scene::dim_ink : 0;
@@ -41,10 +35,10 @@ Node line_of(const AnswersAtPlace& answers, bool is_old) {
                                  titled(small), small,
                                  titled(scene::line(answers.sentence, style::Text::caption, ink))})
       .named("line")
-      .told(all_words(answers, is_old));
+      .told(fmt::format("{}{}{} {} {}", is_old ? of_before : "", is_old ? " " : "", answers.sentence,
+                        answers.output_sentence, how_to_read(answers)));
 }
 
-/// The title, the result in one sentence, and how to read the tables.
 Node words_of(const AnswersAtPlace& answers, bool is_old) {
   Nodes all = {scene::heading("What the memory returns"),
                scene::text(answers.sentence, style::Text::title).named("sentence")};
@@ -107,11 +101,9 @@ Node answers_node(const AnswersAtPlace& answers, bool is_old) {
 double answer_scale(const AnswerTable& table) {
   constexpr double most_beyond = 0.05;
   std::vector<double> sizes;
-  for (const Matrix<double>* values : {&table.before, &table.change, &table.after}) {
-    for (Index i = 0; i < values->size(); ++i) {
-      if (std::isfinite(values->data()[i])) sizes.push_back(std::abs(values->data()[i]));
-    }
-  }
+  for (const Matrix<double>* values : {&table.before, &table.change, &table.after})
+    std::ranges::move(sizes_of(*values), std::back_inserter(sizes));
+  std::erase_if(sizes, [](double size) { return !std::isfinite(size); });
   const auto beyond = std::ranges::count_if(sizes, [](double size) { return size > 1; });
   const auto all = static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
   if (static_cast<double>(beyond) <= most_beyond * all) return 1;
@@ -144,8 +136,8 @@ CellTables answer_cells(const AnswerTable& table, double scale) {
 }
 
 std::vector<Index> asked_tokens(const AnswerTable& table) {
-  std::vector<Index> tokens;
-  for (const AskedWord& word : table.words) tokens.push_back(word.token);
+  std::vector<Index> tokens(table.words.size());
+  std::ranges::transform(table.words, tokens.begin(), &AskedWord::token);
   std::ranges::sort(tokens);
   return tokens;
 }

@@ -12,7 +12,6 @@ constexpr Index least_block = 8;
 constexpr double least_word_pitch = 2;  // pixels: for closer tokens the axis shows numbers
 constexpr double between_numbers = 40;  // pixels between these numbers
 
-/// The size of the squares, and how much text they have.
 struct SquareLook {
   bool is_small = false;
   float words = 84;   // room for the labels of an axis, in design pixels
@@ -74,7 +73,6 @@ AttentionPart part_of(Application& application, WeighedBy by, BandPlace place, I
           .rows_per_cell = rows_per_cell};
 }
 
-/// One part as a mark: the coarse one, or a fine one drawn over it.
 PlotMark part_mark(const SeenPart& part, bool shares, double range) {
   const auto& [asked, drawn, is_coarse] = part;
   const BandPlace& place = asked.place;
@@ -283,7 +281,6 @@ AttentionBlock dragged(AttentionBlock block, const PlotPlace& moved, Index token
   return fitted(block, tokens);
 }
 
-/// Pointing, clicking, dragging, zooming.
 void look_around(Application& application, WeighedBy by, const PlotDone& done) {
   AttendSight& sight = attend_sight();
   Session& session = application.session;
@@ -311,7 +308,6 @@ void look_around(Application& application, WeighedBy by, const PlotDone& done) {
   if (done.clicked && sight.pointed) application.go_to(sight.pointed->row);
 }
 
-/// The weights of a reader with frames and axes.
 Plot square_plot(const Square& square, const BandPlace* loupe) {
   const AttentionBlock& block = square.block;
   const auto end = [&](Index first) { return static_cast<double>(first + block.count); };
@@ -359,11 +355,8 @@ Node corner_of(const Square& square, const std::string& name, const std::string&
     if (has_loupe) all.push_back(loupe_node(square, place, *part.value).named("loupe").right());
     return scene::row({scene::rest(), scene::column(std::move(all), Gap::small).filling(0.9F)});
   };
-  Nodes wishes;
-  if (part.value) wishes.push_back(corner(true, true));
-  wishes.push_back(corner(true, false));
-  wishes.push_back(corner(false, false));
-  wishes.push_back(scene::column({}));
+  Nodes wishes = {corner(true, false), corner(false, false), scene::column({})};
+  if (part.value) wishes.insert(wishes.begin(), corner(true, true));
   return scene::framed(scene::first_that_fits(std::move(wishes)), Gap::near, Gap::near);
 }
 
@@ -483,17 +476,6 @@ Node way_to_last(Application& application, const RowOfWeights* row) {
   });
 }
 
-/// The rule's own square.
-Node own_square(Application& application, const RowOfWeights* row) {
-  const Node way = way_to_last(application, row);
-  return scene::row({scene::rest(),
-                     scene::first_that_fits(
-                         {squares(application, large_alone, way), squares(application, small_alone, way)})
-                         .filling(8),
-                     scene::rest()},
-                    Gap::none);
-}
-
 /// A sentence on what the token reads, and the rule's square.
 Node attend_story(Application& application) {
   const Computation& computed = *application.session.computed();
@@ -504,10 +486,14 @@ Node attend_story(Application& application) {
   const std::vector<Spoken> headline =
       answer.value ? attend_headline(computed, *answer.value, application.session.token())
                    : std::vector<Spoken>{{question}};
+  const Node way = way_to_last(application, answer.value.get());
+  Node own = scene::first_that_fits(
+      {squares(application, large_alone, way), squares(application, small_alone, way)});
   return story_page(application, {.headline = headline,
                                   .question = question,
                                   .about = attend_about,
-                                  .content = own_square(application, answer.value.get()),
+                                  .content = scene::row(
+                                      {scene::rest(), std::move(own).filling(8), scene::rest()}, Gap::none),
                                   .least = least_story_chart});
 }
 
