@@ -20,33 +20,16 @@ std::string title_words(const Computation& computed, Index token) {
   return fmt::format("“{} …”", text);
 }
 
-/// The range of the shares that bars show.
-struct ShareRange {
+/// The range of the shares that bars show: from the least to the most.
+std::pair<double, double> range_of(const RowOfWeights& row) {
   double least = 0;
   double most = 0;
-};
-
-ShareRange range_of(const RowOfWeights& row) {
-  ShareRange range;
   for (const ReadWord& word : row.words) {
-    range.least = std::min(range.least, word.share);
-    range.most = std::max({range.most, std::abs(word.share), word.softmax_share});
+    least = std::min(least, word.share);
+    most = std::max({most, std::abs(word.share), word.softmax_share});
   }
-  if (range.most == 0) range.most = 1;
-  range.least = std::min(range.least, -range.most / 3);
-  return range;
-}
-
-/// A share as a bar, with its number at the right.
-void add_bar(Nodes& cells, const char* who, double share, const ShareRange& range) {
-  cells.push_back(scene::caption(who).fixed(78));
-  cells.push_back(Node{scene::Bar{.value = share,
-                                  .least = range.least,
-                                  .most = range.most,
-                                  .ink = bar_colour(share, range.most),
-                                  .height = 9}}
-                      .filling());
-  cells.push_back(scene::note(weight_words(share, true), 0).fixed(40).right());
+  if (most == 0) most = 1;
+  return {std::min(least, -most / 3), most};
 }
 
 /// What remains of a write at the current token.
@@ -74,9 +57,16 @@ Node read_word(const Computation& computed, const RowOfWeights& row, const ReadW
   Nodes all = {scene::row({scene::text(quoted_word(computed, word.token), style::Text::strong, 0, Fit::whole),
                            scene::note(has_label ? fmt::format("token {}", word.token + 1) : "")})};
   Nodes bars;
-  const ShareRange range = range_of(row);
-  if (row.reason.empty()) add_bar(bars, "this rule", word.share, range);
-  if (row.softmax_weights.size() > 0) add_bar(bars, "softmax", word.softmax_share, range);
+  const auto add_bar = [&, range = range_of(row)](const char* who, double share) {
+    const auto [least, most] = range;
+    bars.push_back(scene::caption(who).fixed(78));
+    bars.push_back(Node{
+        scene::Bar{.value = share, .least = least, .most = most, .ink = bar_colour(share, most), .height = 9}}
+                       .filling());
+    bars.push_back(scene::note(weight_words(share, true), 0).fixed(40).right());
+  };
+  if (row.reason.empty()) add_bar("this rule", word.share);
+  if (row.softmax_weights.size() > 0) add_bar("softmax", word.softmax_share);
   all.push_back(scene::grid(3, std::move(bars), Gap::near, Gap::hair));
   if (word.left && !word.left->shares.empty()) all.push_back(left_of_write(computed, *word.left, word.token));
   return scene::column(std::move(all), Gap::hair).named(std::to_string(word.token));

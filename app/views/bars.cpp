@@ -133,21 +133,15 @@ Node variant_menu(Application& application, bool is_narrow) {
   return std::move(menu).fixed(is_narrow ? 156 : scene::window_width() < wide_bar ? 200 : 240);
 }
 
-/// What the title does not say: which head, and whether something was edited.
-std::string data_state(const Session& session) {
-  std::string words;
-  if (session.data().heads * session.data().batches > 1)
-    words += fmt::format(" · head {}", session.choice().head);
-  if (!session.choice().edits.empty()) words += " · changed";
-  return words;
-}
-
-/// As much of "overwriting a fact · Gated DeltaNet · layer 1 · head 0" as fits; data_state() only beside the
-/// first piece, which is cut if necessary.
+/// As much of "overwriting a fact · Gated DeltaNet · layer 1 · head 0" as fits; the head that is open and
+/// whether something was edited only beside the first piece, which is cut if necessary.
 Node data_pill(Application& application) {
   const Session& session = application.session;
   const std::string title = session.data().title.empty() ? "Open…" : session.data().title;
-  const std::string state = data_state(session);
+  std::string state;
+  if (session.data().heads * session.data().batches > 1)
+    state += fmt::format(" · head {}", session.choice().head);
+  if (!session.choice().edits.empty()) state += " · changed";
   Nodes wishes;
   const auto add = [&](const std::string& words, Fit fit) {
     Node pill = {Button{.words = words, .fit = fit, .tail = " ▾"}};
@@ -162,12 +156,11 @@ Node data_pill(Application& application) {
 /// The gates in the data that the rule does not use.
 std::vector<std::string> unused_gates(const Computation& computed) {
   const bool has_fixed_decay = computed.sequence.settings.parameters.contains("gamma");  // made from theirs
-  std::vector<std::string> names;
-  for (const char* const name : {"alpha", "g", "beta"}) {
-    if (std::string_view(name) != "beta" && has_fixed_decay) continue;
-    if (computed.data->arrays.contains(name) && !computed.inputs.arrays->contains(name))
-      names.emplace_back(name);
-  }
+  std::vector<std::string> names = {"beta"};
+  if (!has_fixed_decay) names = {"alpha", "g", "beta"};
+  std::erase_if(names, [&](const std::string& name) {
+    return !computed.data->arrays.contains(name) || computed.inputs.arrays->contains(name);
+  });
   return names;
 }
 
@@ -205,15 +198,8 @@ Node data_facts(const Computation& computed, float widest) {
       .cut_between(widest / 2, widest);
 }
 
-/// "Ctrl P": opens the list of all commands.
-Node palette_button(Application& application) {
-  std::string key = key_name(find_command(application, "help.commands").key);
-  std::ranges::replace(key, '+', ' ');
-  return with_command(application, "help.commands", scene::word_button(std::move(key)));
-}
-
 /// The level of detail: three segments or, if they do not fit, a list.
-Node level_choice(Application& application, bool is_brief = false) {
+Node level_choice(Application& application, bool is_brief) {
   const char* const told = "How much is shown, in all workspaces: I more, Shift+I less";
   const auto choose = [&application](std::size_t chosen) {
     application.change_view([&](ViewOptions& view) { view.level = all_of<Level>[chosen]; });
@@ -278,59 +264,43 @@ Node bar(Application& application) {
   all.push_back(data_pill(application).cut_between(data_width, data_width));
   if (computed) all.push_back(agreement_badge(application, *computed, is_narrow));
   all.push_back(level_choice(application, width < wide_bar));
-  all.push_back(palette_button(application));
+  std::string key = key_name(find_command(application, "help.commands").key);
+  std::ranges::replace(key, '+', ' ');
+  all.push_back(with_command(application, "help.commands", scene::word_button(std::move(key))));
   return scene::row(std::move(all));
 }
 
-/// The status line: the most urgent of these kinds.
-struct News {
-  enum class Kind { message, notice, refusal, waiting };
-  Kind kind = Kind::message;
-  std::string words;
-  scene::Ink ink = 0;
-};
-
-std::optional<News> news(const Application& application) {
-  const style::Palette& c = style::colours();
-  const Session& session = application.session;
-  using Kind = News::Kind;
-  if (!session.message().empty() && !application.show_open) {  // the dialog shows it itself
-    std::string words = session.message();
-    std::ranges::replace(words, '\n', ' ');
-    const auto folder = std::filesystem::path(path_in_id(session.refused())).parent_path() / "";
-    if (folder.has_parent_path() && words.starts_with(folder.string()))
-      words.erase(0, folder.string().size());
-    return News{Kind::message, std::move(words), c.alarm};
-  }
-  if (!session.left_device().empty()) return News{Kind::message, session.left_device(), c.text};
-  if (!application.notice.empty()) return News{Kind::notice, application.notice, c.good};
-  if (!application.refusal.empty()) return News{Kind::refusal, application.refusal, c.text};
-  if (const auto wait = session.waiting()) {
-    const std::string far = wait->progress > 0 ? fmt::format(" · {:.0f} %", 100 * wait->progress) : "";
-    return News{Kind::waiting, fmt::format("{} · {:.1f} s{}", wait->words, wait->seconds, far), c.text};
-  }
-  return std::nullopt;
+/// The last error, on one line, without the folder of the file that it is about.
+std::string error_words(const Session& session) {
+  std::string words = session.message();
+  std::ranges::replace(words, '\n', ' ');
+  const auto folder = std::filesystem::path(path_in_id(session.refused())).parent_path() / "";
+  if (folder.has_parent_path() && words.starts_with(folder.string())) words.erase(0, folder.string().size());
+  return words;
 }
 
-/// The text, after a cross that closes a message or a spinner while something is computed.
-Node line_of(Application& application, const News& said) {
+/// A message with a cross that closes it, and ways out of it.
+Node message_line(Application& application, const std::string& words, scene::Ink ink) {
   Session& session = application.session;
-  Nodes all;
-  if (said.kind == News::Kind::message)
-    all.push_back(
-        scene::icon_button("close message", Icon::close, 20).told("Close this message").on([&session] {
-          if (session.message().empty()) session.clear_left_device();
-          session.clear_message();
-        }));
-  if (said.kind == News::Kind::waiting) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
-  all.push_back(scene::note(said.words, said.ink).named("words"));
-  if (said.kind == News::Kind::message)
-    std::ranges::move(ways_out(application, session.refused()), std::back_inserter(all));
-  if (said.kind == News::Kind::waiting)
-    all.push_back(scene::word_button("stop").told("Stops it; the present picture stays.").on([&session] {
-      session.stop();
-    }));
+  Nodes all = {scene::icon_button("close message", Icon::close, 20).told("Close this message").on([&session] {
+                 if (session.message().empty()) session.clear_left_device();
+                 session.clear_message();
+               }),
+               scene::note(words, ink).named("words")};
+  std::ranges::move(ways_out(application, session.refused()), std::back_inserter(all));
   return scene::row(std::move(all));
+}
+
+/// What takes long, with a spinner and a button to stop it.
+Node waiting_line(Session& session, const Session::Waiting& wait) {
+  const style::Palette& c = style::colours();
+  const std::string far = wait.progress > 0 ? fmt::format(" · {:.0f} %", 100 * wait.progress) : "";
+  return scene::row(
+      {scene::mark(Mark::Kind::spinner, c.dim),
+       scene::note(fmt::format("{} · {:.1f} s{}", wait.words, wait.seconds, far), c.text).named("words"),
+       scene::word_button("stop").told("Stops it; the present picture stays.").on([&session] {
+         session.stop();
+       })});
 }
 
 }  // namespace
@@ -340,10 +310,23 @@ void draw_top_bar(Application& application, float height) {
 }
 
 void draw_status(Application& application) {
-  const std::optional<News> said = news(application);
-  if (!said) return;
-  const scene::Ink frame = said->kind == News::Kind::waiting ? style::colours().edge : said->ink;
-  scene::show_note("Status", frame, line_of(application, *said));
+  const style::Palette& c = style::colours();
+  Session& session = application.session;
+  const auto show = [](scene::Ink frame, const Node& line) { scene::show_note("Status", frame, line); };
+  const auto note = [](const std::string& words, scene::Ink ink) {
+    return scene::row({scene::note(words, ink).named("words")});
+  };
+  // The most urgent of these; the dialog that opens files shows messages itself.
+  if (!session.message().empty() && !application.show_open)
+    show(c.alarm, message_line(application, error_words(session), c.alarm));
+  else if (!session.left_device().empty())
+    show(c.text, message_line(application, session.left_device(), c.text));
+  else if (!application.notice.empty())
+    show(c.good, note(application.notice, c.good));
+  else if (!application.refusal.empty())
+    show(c.text, note(application.refusal, c.text));
+  else if (const auto wait = session.waiting())
+    show(c.edge, waiting_line(session, *wait));
 }
 
 }  // namespace palimpsest
