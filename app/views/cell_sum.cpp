@@ -15,21 +15,6 @@ bool reads(const Expression& expression, std::string_view name) {
   return is_among(name, operands(expression));
 }
 
-std::vector<Equation> definitions(const Phase& phase) {
-  std::vector<Equation> all;
-  for (const Operation& operation : phase.operations) all.push_back(operation.equation);
-  return all;
-}
-
-LatexStyle role_colours() {
-  return {.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); }, .lit = {}};
-}
-
-const Operation* made_for(const Phase& phase, Purpose purpose) {
-  const auto found = std::ranges::find(phase.operations, purpose, &Operation::purpose);
-  return found == phase.operations.end() ? nullptr : &*found;
-}
-
 bool is_tensor(const Expression& expression) { return expression.kind() == Kind::tensor; }
 
 /// X Y with one row of Y for every token of the block.
@@ -44,10 +29,9 @@ bool runs_over_tokens(const Expression& e, const Block& block, const Record& rec
 
 void add_tokens(std::vector<CellPart>& parts, const Block& block, std::span<const double> terms,
                 double sign) {
-  for (std::size_t j = 0; j < terms.size(); ++j) {
-    if (terms[j] == 0) continue;
-    parts.push_back(
-        {.words = {}, .token = block.first_token + static_cast<Index>(j), .value = sign * terms[j]});
+  for (Index j = 0; j < std::ssize(terms); ++j) {
+    if (const double term = entry(terms, j); term != 0)
+      parts.push_back({.words = {}, .token = block.first_token + j, .value = sign * term});
   }
 }
 
@@ -145,15 +129,20 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
     return parts;
   }
   const bool is_update = maker->purpose == Purpose::update && reads(whole, "error");
-  const std::vector<std::string> inlined = {"error"};
-  if (is_update) whole = expand(whole, definitions(phase), inlined);
+  if (is_update) {
+    std::vector<Equation> definitions;
+    std::ranges::transform(phase.operations, std::back_inserter(definitions), &Operation::equation);
+    whole = expand(whole, definitions, std::vector<std::string>{"error"});
+  }
   const std::vector<AdditivePart> pieces = additive_parts(whole);
   if (pieces.size() < 2 || pieces.size() > most_parts) return {};
+  const auto colour = [](Role role, bool) { return style::hex(style::colours().role(role)); };
   for (const AdditivePart& piece : pieces) {
     const double value =
         explain({cell.tensor, piece.expression}, symbols, record, cell.row, cell.column).value;
     CellPart part{.words = {},
-                  .latex = (piece.sign < 0 ? "-" : "") + latex(piece.expression, symbols, role_colours()),
+                  .latex = (piece.sign < 0 ? "-" : "") +
+                           latex(piece.expression, symbols, {.colour = colour, .lit = {}}),
                   .value = piece.sign * value};
     if (is_update) {
       const bool erases = reads(piece.expression, "old");
@@ -203,11 +192,14 @@ std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, 
   if (!maker) return std::nullopt;
   if (trace.form == Form::recurrent) {
     const bool is_of_read = maker->purpose == Purpose::update || maker->purpose == Purpose::error;
-    const Operation* read = is_of_read ? made_for(phase, Purpose::read) : maker;
+    const Operation* read =
+        is_of_read ? row_called(phase.operations, Purpose::read, &Operation::purpose) : maker;
     if (!read) return std::nullopt;
     return read_cell(trace, block, *read, record, cell, read->equation.result);
   }
-  const Operation* read = maker->purpose == Purpose::solve ? made_for(phase, Purpose::rest) : maker;
+  const bool is_solved = maker->purpose == Purpose::solve;
+  const Operation* read =
+      is_solved ? row_called(phase.operations, Purpose::rest, &Operation::purpose) : maker;
   if (!read) return std::nullopt;
   auto found = read_cell(trace, block, *read, record, cell, "S_in");
   if (found) found->words = "what the carried-in memory returns";

@@ -50,13 +50,6 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
     side.recall = errors.value;
 }
 
-Node side_by_side(Application& application, const ComparedSides& all) {
-  scene::Sides rail;
-  rail.columns.push_back(scene::column({rail_node(application, all)}));
-  return scene::column({Node{std::move(rail)}.named("rail").fixed(rail_height),
-                        side_columns(application, all).named("sides").filling()});
-}
-
 /// The log axis of all lines: the errors of one rule may be a hundredth of another's.
 struct ErrorAxis {
   double low = 0.05;
@@ -177,8 +170,8 @@ ErrorAxis axis_of(const std::vector<Errors>& all) {
 
 /// The same, kept while the lines stay the same.
 const ErrorAxis& error_axis(const ComparedSides& all) {
-  std::vector<Errors> present;
-  for (const ComparedSide& side : all.sides) present.push_back(side.recall);
+  std::vector<Errors> present(all.sides.size());
+  std::ranges::transform(all.sides, present.begin(), &ComparedSide::recall);
   return kept_for(present, [&] { return axis_of(present); });
 }
 
@@ -211,7 +204,6 @@ Plot compared_errors_plot(const ComparedSides& all, const ErrorAxis& axis, const
   return plot;
 }
 
-/// What the lines are.
 FloorRow lines_row(const ErrorAxis& axis) {
   const style::Palette& c = style::colours();
   FloorRow row{.name = "errors", .kind = FloorRow::Kind::own, .above = 6, .below = 3};
@@ -306,16 +298,14 @@ ComparedSides compared(Application& application) {
   const auto range_of = [](const ComparedSide& side) { return side.moment ? side.moment->range : 0.0; };
   const double own = range_of(all.reference());
   double largest = own;
-  for (const ComparedSide& side : all.sides) {
-    const double range = range_of(side);
+  for (const double range : all.sides | std::views::transform(range_of))
     if (own == 0 || range <= most_times * own) largest = std::max(largest, range);
-  }
   if (largest > 0) all.range = largest;
-  for (const ComparedSide& side : all.sides) {
-    if (!side.moment || side.moment->table.words.empty()) continue;
-    name_words(asked_tokens(side.moment->table));
-    break;
-  }
+  const auto is_asked = [](const ComparedSide& side) {
+    return side.moment && !side.moment->table.words.empty();
+  };
+  if (const auto asked = std::ranges::find_if(all.sides, is_asked); asked != all.sides.end())
+    name_words(asked_tokens(asked->moment->table));
   return all;
 }
 
@@ -323,7 +313,9 @@ void draw_compare(Application& application) {
   const std::string nothing = nothing_to_show(application, ": there is nothing to compare");
   if (nothing.empty()) {
     const ComparedSides all = compared(application);
-    scene::show(side_by_side(application, all));
+    Node rail = {scene::Sides{{scene::column({rail_node(application, all)})}}};
+    scene::show(scene::column({std::move(rail).named("rail").fixed(rail_height),
+                               side_columns(application, all).named("sides").filling()}));
   } else {
     scene::show_panel("##side by side", true, [&] { return scene::paragraph(nothing); });
   }

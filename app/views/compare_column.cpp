@@ -55,8 +55,8 @@ const WrittenSide& equation_of(const ComparedSide& side, const ComparedSide* lef
   const auto* other = beside ? beside->trace(Form::recurrent).get() : nullptr;
   if (const Line* rewritten = other ? rewriting_line(*other) : nullptr) {
     for (const std::string& tensor : lacking(*line, trace->symbols, *rewritten, other->symbols)) {
-      const auto symbol = trace->symbols.find(tensor);
-      if (symbol != trace->symbols.end()) known.lacking.push_back(symbol->second.latex);
+      if (const Symbol* const symbol = value_at(trace->symbols, tensor))
+        known.lacking.push_back(symbol->latex);
     }
   }
   Symbols symbols = trace->symbols;
@@ -67,7 +67,6 @@ const WrittenSide& equation_of(const ComparedSide& side, const ComparedSide* lef
   return known;
 }
 
-/// The colour scale of a picture.
 struct PictureScale {
   double range = 1;
   bool is_own = false;
@@ -237,16 +236,15 @@ class SideColumn {
   Node memory_picture(const char* name, const std::vector<std::string>& words, std::optional<double> length,
                       const Matrix<double>& numbers, std::uint64_t version, double range) const {
     Nodes heads;
-    const auto head = [&](const std::string& each, const std::string& number, bool is_last) {
-      heads.push_back(scene::row({is_last ? scene::note(each) : scene::tag(each), scene::rest(),
-                                  scene::tag(number, style::colours().text)},
-                                 Gap::tight));
+    const auto add_heads = [&](const std::string& number, bool is_last) {
+      for (const std::string& each : words)
+        heads.push_back(scene::row({is_last && &each == &words.back() ? scene::note(each) : scene::tag(each),
+                                    scene::rest(), scene::tag(number, style::colours().text)},
+                                   Gap::tight));
     };
     const std::string number = length ? plain_number(*length) : std::string();
-    if (length) {
-      for (const std::string& each : words) head(each, "norm " + number, false);
-    }
-    for (const std::string& each : words) head(each, number, &each == &words.back());
+    if (length) add_heads("norm " + number, false);
+    add_heads(number, true);
     scene::Picture picture{
         .values = &numbers, .version = version, .look = {.range = static_cast<float>(range)}, .height = 0};
     picture.look.transposed = application_.view.state_value_by_key;
@@ -290,13 +288,12 @@ class SideColumn {
     const std::string least = fmt::format("{:.0f}", 100 * std::max(shares.minCoeff(), 0.0));
     const std::string most = fmt::format("{:.0f}", 100 * std::max(shares.maxCoeff(), 0.0));
     const std::string share = least == most ? least : fmt::format("{}–{}", least, most);
-    Nodes wishes;
-    for (const std::string& words : {fmt::format("these values explain {} % of each row", share),
-                                     fmt::format("they explain {} %", share)})
-      wishes.push_back(scene::row(
-          {scene::text(title, style::Text::strong, 0, Fit::whole), scene::rest(), scene::tag(words)}));
-    wishes.push_back(scene::heading(title));
-    return scene::first_that_fits(std::move(wishes))
+    const auto with = [&](const std::string& words) {
+      return scene::row(
+          {scene::text(title, style::Text::strong, 0, Fit::whole), scene::rest(), scene::tag(words)});
+    };
+    return scene::first_that_fits({with(fmt::format("these values explain {} % of each row", share)),
+                                   with(fmt::format("they explain {} %", share)), scene::heading(title)})
         .told("The share of each row's direction that these values explain: the smallest and the largest. " +
               scale_words(scale));
   }

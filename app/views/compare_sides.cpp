@@ -235,11 +235,9 @@ class SideMenu {
     const Variant& variant = find_variant(side().variant);
     for (const Option& option : variant.options) {
       how_.push_back(scene::caption(option.name));
-      const auto given = side().settings.options.find(option.name);
-      const std::string chosen =
-          given == side().settings.options.end() ? option.values.front() : given->second;
+      const std::string* const given = value_at(side().settings.options, option.name);
       for (const std::string& value : option.values) {
-        add(value, value == chosen,
+        add(value, value == (given ? *given : option.values.front()),
             [option = option.name, value](Side& next) { next.settings.options[option] = value; });
         how_.back().name = option.name + " " + value;
       }
@@ -251,8 +249,7 @@ class SideMenu {
     double value = parameter.standard.value_or(parameter.stand_in);
     if (computed() && computed()->sequence.settings.parameters.contains(parameter.name))
       value = computed()->sequence.parameter(parameter.name);
-    const auto given = side().settings.parameters.find(parameter.name);
-    if (given != side().settings.parameters.end()) value = given->second;
+    if (const double* const given = value_at(side().settings.parameters, parameter.name)) value = *given;
     const auto type = [change = changes(), parameter](const std::string& text) {
       const double typed = parse_all<double>(text).value_or(NAN);
       if (!(typed >= parameter.minimum && typed <= parameter.maximum)) return;
@@ -270,21 +267,13 @@ class SideMenu {
 
   /// Sliders for the inputs of this side alone; those of the first side are in Step.
   void add_sliders() {
-    struct OwnSlider {
-      const char* kind;
-      const char* symbol;
-      const char* words;
-      Role role;
-    };
-    static constexpr OwnSlider all[] = {
-        {"scale_decay", "\\alpha", "to the power of", Role::gate},
-        {"scale_strength", "\\beta", "times", Role::strength},
-        {"scale_keys", "k", "times", Role::key},
-    };
     how_.push_back(scene::caption("For this side alone"));
-    for (const OwnSlider& each : all) {
-      const auto own = side().sliders.find(each.kind);
-      const auto set = [change = changes(), kind = each.kind](double value) {
+    for (const auto& [kind, symbol, words, role] :
+         {std::tuple("scale_decay", "\\alpha", "to the power of", Role::gate),
+          {"scale_strength", "\\beta", "times", Role::strength},
+          {"scale_keys", "k", "times", Role::key}}) {
+      const double* const own = value_at(side().sliders, kind);
+      const auto set = [change = changes(), kind = kind](double value) {
         change([&](Side& next) {
           if (value == 1)
             next.sliders.erase(kind);
@@ -292,12 +281,12 @@ class SideMenu {
             next.sliders[kind] = value;
         });
       };
-      how_.push_back(Node{scene::Slider{.symbol = each.symbol,
-                                        .words = each.words,
-                                        .value = own == side().sliders.end() ? 1 : own->second,
-                                        .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = each.role},
+      how_.push_back(Node{scene::Slider{.symbol = symbol,
+                                        .words = words,
+                                        .value = own ? *own : 1,
+                                        .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = role},
                                         .set = set}}
-                         .named(each.kind));
+                         .named(kind));
     }
   }
 
