@@ -49,21 +49,18 @@ Node title_and_heads(Application& application) {
                                    choose_head(session, head);
                                  }).named("heads")});
   const DataSet& data = application.session.data();
-  const Index present = application.session.choice().head;
-  const Index batch = present / data.heads;
-  const Index head = present % data.heads;
-  Session& session = application.session;
-  const Node heads = pick("head", head, data.heads, [&session, batch, count = data.heads](Index chosen) {
-    choose_head(session, batch * count + chosen);
-  });
+  const Index count = data.heads;
+  const Index batch = application.session.choice().head / count;
+  const Index head = application.session.choice().head % count;
+  const auto choose = [&session = application.session, count](Index chosen_batch, Index chosen_head) {
+    choose_head(session, chosen_batch * count + chosen_head);
+  };
+  const Node heads = pick("head", head, count, [=](Index chosen) { choose(batch, chosen); });
+  if (data.batches == 1 && count == 1) return title;
   if (data.batches == 1)
-    return data.heads == 1 ? title
-                           : scene::first_that_fits(
-                                 {scene::row({title, scene::rest(), heads}), scene::column({title, heads})});
-  Nodes all = {title, pick("batch", batch, data.batches, [&session, head, count = data.heads](Index chosen) {
-                 choose_head(session, chosen * count + head);
-               })};
-  if (data.heads > 1) all.push_back(heads);
+    return scene::first_that_fits({scene::row({title, scene::rest(), heads}), scene::column({title, heads})});
+  Nodes all = {title, pick("batch", batch, data.batches, [=](Index chosen) { choose(chosen, head); })};
+  if (count > 1) all.push_back(heads);
   return scene::column(std::move(all));
 }
 
@@ -152,14 +149,6 @@ Node strength(Application& application, const Inputs& inputs) {
                               .tip = "Factor on every β. A double click resets it."});
 }
 
-Node key_norm(Application& application) {
-  return factor(application, {.name = "scale_keys",
-                              .symbol = "\\lVert k\\rVert",
-                              .words = "key norm",
-                              .few = "key norm",
-                              .look = {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}});
-}
-
 /// "learning rate" of "learning rate for 1/2 |S^T k - v|^2", short enough for a slider.
 std::string_view beginning(std::string_view meaning) {
   for (const std::string_view further : {";", ":", " (", " for "})
@@ -177,7 +166,6 @@ std::string few_words(std::string_view name) {
   return found ? found->second : "";
 }
 
-/// The LaTeX symbol of a parameter.
 std::string parameter_symbol(const Trace* trace, const std::string& name) {
   static constexpr std::pair<std::string_view, const char*> known[] = {{"gamma", "\\gamma"},
                                                                        {"eps", "\\epsilon"},
@@ -188,11 +176,6 @@ std::string parameter_symbol(const Trace* trace, const std::string& name) {
   if (own) return own->latex;
   const auto* const found = row_called(known, name, [](const auto& row) { return row.first; });
   return found ? found->second : "";
-}
-
-Role parameter_role(const std::string& name) {
-  if (name == "gamma") return Role::gate;
-  return name == "eta" || name == "theta" ? Role::strength : Role::plain;
 }
 
 /// The range of a slider for an unbounded number: around its usual value.
@@ -214,7 +197,9 @@ void parameter(Nodes& all, Application& application, const Computation& computed
   const double* const own = value_at(choice.settings.parameters, parameter.name);
   style::SliderLook look = range_of(parameter, parameter.standard.value_or(*resolved));
   look.format = "%.4g";
-  look.role = parameter_role(parameter.name);
+  look.role = parameter.name == "gamma"                    ? Role::gate
+              : is_among(parameter.name, {"eta", "theta"}) ? Role::strength
+                                                           : Role::plain;
   all.push_back(slider_of(
       {.name = parameter.name,
        .symbol = parameter_symbol(application.session.trace(), parameter.name),
@@ -269,7 +254,6 @@ void stability(Nodes& all, Application& application) {
   const double product = **reach.value;
 
   constexpr double limit = 2;
-  constexpr double end = 2.5;
   const style::Palette& c = style::colours();
   const bool stable = product <= limit;
   const std::string condition =
@@ -283,7 +267,7 @@ void stability(Nodes& all, Application& application) {
   all.push_back(scene::column({scene::first_that_fits({whole("stable while"), whole("stable")}),
                                Node{scene::Track{.value = product,
                                                  .limit = limit,
-                                                 .end = end,
+                                                 .end = 2.5,
                                                  .ink = stable ? c.strength : c.alarm,
                                                  .below = style::mix(c.panel, c.good, 0.6F),
                                                  .beyond = style::mix(c.panel, c.alarm, 0.6F)}}})
@@ -305,25 +289,24 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
     const bool forgets = is_among(gate.array, {"gamma", "forget", "mu"});
     const bool is_momentum =
         gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
-    all.push_back(slider_of(
-        {.name = "gate " + gate.array,
-         .symbol = parameter_symbol(application.session.trace(), gate.array),
-         .words = std::string(beginning(gate.meaning)),
-         .few = few_words(gate.array),
-         .value = value,
-         .look = {.minimum = 0,
-                  .maximum = gate.maximum,
-                  .reset = value,
-                  .format = "%.3g",
-                  .role = forgets || is_momentum ? Role::gate : Role::strength},
-         .shown = shown,
-         .few_shown = shown,
-         .tip = fmt::format("{}: {}. The same number at every token; “reset” undoes it.", gate.array,
-                            gate.meaning)},
-        [&application, array = gate.array](double number) {
-          application.session.choose([&](Choice& choice) { set_constant(choice.edits, array, number); },
-                                     array);
-        }));
+    all.push_back(slider_of({.name = "gate " + gate.array,
+                             .symbol = parameter_symbol(application.session.trace(), gate.array),
+                             .words = std::string(beginning(gate.meaning)),
+                             .few = few_words(gate.array),
+                             .value = value,
+                             .look = {.minimum = 0,
+                                      .maximum = gate.maximum,
+                                      .reset = value,
+                                      .format = "%.3g",
+                                      .role = forgets || is_momentum ? Role::gate : Role::strength},
+                             .shown = shown,
+                             .few_shown = shown,
+                             .tip = fmt::format("{}: {}. The same number at every token; “reset” undoes it.",
+                                                gate.array, gate.meaning)},
+                            [&application, array = gate.array](double number) {
+                              application.session.choose(
+                                  [&](Choice& choice) { set_constant(choice.edits, array, number); }, array);
+                            }));
   }
 }
 
@@ -335,7 +318,11 @@ Node adjusting_numbers(Application& application) {
   if (takes(*computed.variant, "alpha")) all.push_back(decay(application, computed.inputs.made_up_alpha));
   if (takes(*computed.variant, "beta")) all.push_back(strength(application, computed.inputs));
   other_gates(all, application, computed);
-  all.push_back(key_norm(application));
+  all.push_back(factor(application, {.name = "scale_keys",
+                                     .symbol = "\\lVert k\\rVert",
+                                     .words = "key norm",
+                                     .few = "key norm",
+                                     .look = {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}}));
   stability(all, application);
   for (const Parameter& row : all_parameters(*computed.variant)) parameter(all, application, computed, row);
   return scene::column(std::move(all), Gap::small).named("numbers");
@@ -344,12 +331,10 @@ Node adjusting_numbers(Application& application) {
 Node adjusting_options(Application& application) {
   const Computation& computed = *application.session.computed();
   Nodes all;
-  for (const bool are_of_read :
-       {false, true}) {  // nearly every rule has that, and its switch is at the equation
-    for (const Option& row : computed.variant->options) {
-      if ((row.name == read_order_option) == are_of_read) option(all, application, computed, row);
-    }
-  }
+  // The read order last: nearly every rule has it, and its switch is at the equation.
+  std::vector<Option> options = computed.variant->options;
+  std::ranges::stable_partition(options, [](const Option& row) { return row.name != read_order_option; });
+  for (const Option& row : options) option(all, application, computed, row);
   if (application.session.choice().is_changed())
     all.push_back(with_command(application, "change.reset", scene::pill("reset")));
   return scene::column(std::move(all), Gap::small).named("options");

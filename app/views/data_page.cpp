@@ -59,9 +59,8 @@ void add_captures(std::vector<DataEntry>& all) try {
 /// The names of all captures, as notes call them: "retnet_overwrite_l2".
 std::vector<std::string> capture_names(std::span<const DataEntry> entries) {
   std::vector<std::string> names;
-  for (const DataEntry& entry : entries) {
+  for (const DataEntry& entry : entries)
     if (entry.id.starts_with(capture_prefix)) names.push_back(entry.id.substr(capture_prefix.size()));
-  }
   return names;
 }
 
@@ -98,8 +97,7 @@ void begin_page(DataPage& page, Application& application) {
     application.session.questions().forget(DataPreview{file});
   page = {.entries = data_entries(application.recent_files)};
   const std::string& open = application.session.data().id;
-  const bool is_listed = std::ranges::any_of(
-      page.entries, [&](const DataEntry& entry) { return entry.key() == data_key(open); });
+  const bool is_listed = is_among(data_key(open), page.entries, &DataEntry::key);
   if (is_listed || !page.entries.empty()) page.choose(is_listed ? open : page.entries.front().id);
 }
 
@@ -109,9 +107,7 @@ void follow(DataPage& page, const std::vector<const DataEntry*>& left) {
   for (const DataEntry* entry : left) keys.emplace_back(entry->key());
   page.list.follow(keys, true);
   if (page.list.at == data_key(page.chosen)) return;
-  for (const DataEntry* entry : left) {
-    if (entry->key() == page.list.at) page.chosen = entry->id;
-  }
+  if (const auto* const now = row_called(left, page.list.at, &DataEntry::key)) page.chosen = (*now)->id;
 }
 
 /// "94 tokens · 4 heads · keys 64 · values 64 · q k v g beta o".
@@ -139,17 +135,22 @@ Node slider(const char* words, double value, const style::SliderLook& look, std:
 Node preset_sliders(const Preset& preset, const PresetSize& size,
                     const std::function<void(const PresetSize&)>& change) {
   Nodes all;
+  const auto changing = [size, change](auto edit) {
+    return [size, change, edit](auto... value) {
+      PresetSize next = size;
+      edit(next, value...);
+      change(next);
+    };
+  };
   const auto add = [&](const char* words, Index PresetSize::*field, Index smallest, Index largest) {
     const style::SliderLook look = {.minimum = static_cast<double>(smallest),
                                     .maximum = static_cast<double>(largest),
                                     .reset = static_cast<double>(std::clamp<Index>(16, smallest, largest)),
                                     .format = "%.0f",
                                     .logarithmic = true};
-    all.push_back(slider(words, static_cast<double>(size.*field), look, [size, field, change](double value) {
-      PresetSize next = size;
-      next.*field = std::lround(value);
-      change(next);
-    }));
+    all.push_back(
+        slider(words, static_cast<double>(size.*field), look,
+               changing([field](PresetSize& next, double value) { next.*field = std::lround(value); })));
   };
   add("tokens", &PresetSize::tokens, std::max<Index>(preset.fewest_tokens, 1), most_tokens_shown);
   add("key channels K", &PresetSize::dk, 1, most_channels_shown);
@@ -157,18 +158,12 @@ Node preset_sliders(const Preset& preset, const PresetSize& size,
   if (preset.has_cosine)
     all.push_back(slider("cosine between any two keys", size.cosine,
                          {.minimum = 0, .maximum = largest_cosine, .reset = 0.75, .format = "%.2f"},
-                         [size, change](double cosine) {
-                           PresetSize next = size;
+                         changing([](PresetSize& next, double cosine) {
                            next.cosine = std::round(cosine * cosine_steps) / cosine_steps;
-                           change(next);
-                         }));
-  all.push_back(scene::row(
-      {scene::caption(fmt::format("seed {}", size.seed)), scene::pill("another seed").on([size, change] {
-         PresetSize next = size;
-         ++next.seed;
-         change(next);
-       })},
-      Gap::wide));
+                         })));
+  all.push_back(scene::row({scene::caption(fmt::format("seed {}", size.seed)),
+                            scene::pill("another seed").on(changing([](PresetSize& next) { ++next.seed; }))},
+                           Gap::wide));
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -181,7 +176,6 @@ constexpr Index most_rows = 8;
 /// What is wrong with the number that was typed last.
 std::string& cell_refusal() { return context_local<std::string, struct CellRefusal>(); }
 
-/// The numbers of an array at one token.
 struct NumbersColumn {
   const char* name;
   Role role;
@@ -194,12 +188,15 @@ struct NumbersColumn {
 /// The arrays with a row for each token and a number for each channel.
 std::vector<NumbersColumn> number_columns(const Computation& computed) {
   std::vector<NumbersColumn> all;
-  for (const auto& [name, role] :
-       {std::pair("q", Role::query), {"k", Role::key}, {"v", Role::value}, {"beta", Role::strength},
-        {"alpha", Role::gate}, {"g", Role::gate}}) {
+  for (const auto& [name, role] : {std::pair("q", Role::query),
+                                   {"k", Role::key},
+                                   {"v", Role::value},
+                                   {"beta", Role::strength},
+                                   {"alpha", Role::gate},
+                                   {"g", Role::gate}}) {
     const Array* const array = value_at(*computed.inputs.arrays, name);
-    const bool fits = array && array->rank() >= 1 && array->rank() <= 2 &&
-                      array->shape[0] == computed.sequence.tokens;
+    const bool fits =
+        array && array->rank() >= 1 && array->rank() <= 2 && array->shape[0] == computed.sequence.tokens;
     if (fits) all.push_back({name, role, array, array->size() / array->shape[0]});
   }
   return all;
@@ -218,7 +215,6 @@ void set_cell(Application& application, const std::string& array, Index token, I
   application.session.choose(std::move(choice));
 }
 
-/// A number as its cell shows it.
 std::string in_cell(double number) { return fmt::format("{:.4g}", number); }
 
 /// Takes what was typed in a cell, if it is a number.
@@ -256,11 +252,10 @@ Node word_at_the_cursor(Application& application, Index token) {
       session.go_to_token(to);
     });
   };
-  return scene::row(
-      {button("token before", Icon::back, "One token back", token - 1),
-       button("token after", Icon::forwards, "One token on", token + 1),
-       scene::heading(
-           fmt::format("token {} of {}", numbered_label(entry(data.labels, token), token), data.tokens))});
+  return scene::row({button("token before", Icon::back, "One token back", token - 1),
+                     button("token after", Icon::forwards, "One token on", token + 1),
+                     scene::heading(fmt::format(
+                         "token {} of {}", numbered_label(entry(data.labels, token), token), data.tokens))});
 }
 
 /// The numbers of one token of the open data, q, k, v and its gates, to edit. Above them: why the number that
@@ -286,8 +281,7 @@ Node cell_table(Application& application) {
   const Index count = std::ranges::max_element(arrays, {}, &NumbersColumn::channels)->channels;
   for (Index channel = 0; channel < count; ++channel) {
     Nodes cells = {scene::caption(std::to_string(channel)).fixed(index_width)};
-    for (const NumbersColumn& column : arrays)
-      cells.push_back(cell(application, column, token, channel));
+    for (const NumbersColumn& column : arrays) cells.push_back(cell(application, column, token, channel));
     rows.push_back(scene::row(std::move(cells), Gap::small));
   }
   Node numbers = scene::scroll("numbers", scene::column(std::move(rows), Gap::tight));
@@ -350,11 +344,8 @@ class DataDetails {
 
   /// The name and the button that opens the data.
   Node title_line() const {
-    std::string title = id();
-    for (const DataEntry& entry : page_.entries) {
-      if (entry.key() == data_key(id())) title = entry.name;
-    }
-    if (is_shown()) title = answer_.value->data->title;
+    const DataEntry* const listed = row_called(page_.entries, data_key(id()), &DataEntry::key);
+    const std::string title = is_shown() ? answer_.value->data->title : listed ? listed->name : id();
     const std::string& problem = answer_.reason;
     Node button = scene::pill("Open ⏎", true)
                       .named("open data")

@@ -29,7 +29,6 @@ auto key_of_lines(const Application& application) {
                     style::theme());
 }
 
-/// The lines of a phase as LaTeX.
 struct WrittenLines {
   std::vector<std::string> dim;
   std::vector<std::string> lit;
@@ -62,12 +61,6 @@ const std::vector<std::string>& results_of(const Sight& sight, const Phase& phas
   });
 }
 
-/// The symbol that is pointed at or held on the Stage; empty: none.
-std::string symbol_in_focus(const Application& application, const Symbols& symbols) {
-  if (application.focus_is_usual() || !application.focus()) return {};
-  return symbol_in(symbols, application.focus()->tensor).latex;
-}
-
 /// The line under the pointer in the last frame; it is highlighted, and shown with its numbers below.
 std::optional<Index>& pointed_line() { return context_local<std::optional<Index>, struct PointedLine>(); }
 
@@ -76,9 +69,11 @@ Node line_node(Application& application, const std::string& line, const std::str
                const Operation& operation, Index index) {
   const Sight& sight = application.session.sight();
   const bool is_present = index == sight.cursor.operation;
-  const std::string symbol = symbol_in_focus(application, sight.trace->symbols);
-  Nodes all = {
-      wrapped(line, line_size, symbol.empty() ? std::vector<std::string>() : std::vector{symbol})};
+  std::vector<std::string> boxed;  // the symbol that is pointed at or held on the Stage
+  if (!application.focus_is_usual() && application.focus())
+    boxed.push_back(symbol_in(sight.trace->symbols, application.focus()->tensor).latex);
+  std::erase(boxed, "");
+  Nodes all = {wrapped(line, line_size, std::move(boxed))};
   if (!result.empty())
     all.push_back(scene::line(result, style::Text::caption, is_present ? 0 : scene::dim_ink));
   const auto go_there = [&application, index] {
@@ -105,8 +100,8 @@ void add_numbers(Nodes& all, const Application& application, const std::string& 
                  const Operation& operation, const Record& record) {
   const Sight& sight = application.session.sight();
   const std::tuple key(key_of_lines(application), sight.cursor.block, index);
-  const std::string& numbers = kept_for(
-      key, [&] { return latex(operation.equation, sight.trace->symbols, look(true, &record)); });
+  const std::string& numbers =
+      kept_for(key, [&] { return latex(operation.equation, sight.trace->symbols, look(true, &record)); });
   if (numbers == lit) return;
   all.push_back(scene::caption("With the numbers of this token"));
   all.push_back(wrapped(numbers, line_size));
@@ -168,15 +163,6 @@ void add_lines(Nodes& all, Application& application) {
   add_reading(all, application, entry(phase.operations, present));
 }
 
-void add_loss(Nodes& all, const Variant& variant, const Settings& settings) {
-  const InnerLoss loss = loss_of(variant, settings);
-  all.push_back(scene::caption("Learning problem"));
-  all.push_back(scene::paragraph(loss.words));
-  if (!loss.latex.empty()) all.push_back(wrapped("\\mathcal L(S) = " + loss.latex, problem_size));
-  if (!loss.step.empty()) all.push_back(wrapped(loss.step, problem_size));
-  all.push_back(scene::caption(variant.paper));
-}
-
 }  // namespace
 
 bool has_room_for_lines(const Application& application) {
@@ -190,7 +176,12 @@ void draw_equation(Application& application) {
     const Variant& variant = *sight.computation->variant;
     Nodes all = {scene::caption(fmt::format("{}, line by line", variant.label))};
     if (sight.record) add_lines(all, application);
-    add_loss(all, variant, sight.computation->sequence.settings);
+    const InnerLoss loss = loss_of(variant, sight.computation->sequence.settings);
+    all.push_back(scene::caption("Learning problem"));
+    all.push_back(scene::paragraph(loss.words));
+    if (!loss.latex.empty()) all.push_back(wrapped("\\mathcal L(S) = " + loss.latex, problem_size));
+    if (!loss.step.empty()) all.push_back(wrapped(loss.step, problem_size));
+    all.push_back(scene::caption(variant.paper));
     return scene::column(std::move(all), Gap::near).named("equation");
   });
 }

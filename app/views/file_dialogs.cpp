@@ -47,15 +47,13 @@ std::string begun_name(const std::string& typed) {
 /// The content of a folder: its folders, with a slash, and its files with certain endings, without hidden
 /// ones.
 struct FolderList {
-  fs::path path = {};
-  bool known = false;
+  fs::path path = {};  // empty: not read yet
   std::vector<std::string> names = {};
 
   /// Reads the folder `wanted`, unless it is known already.
   void look_up(const fs::path& wanted, std::span<const std::string_view> endings) {
-    if (known && path == wanted) return;
+    if (path == wanted) return;
     path = wanted;
-    known = true;
     names.clear();
     std::error_code error;
     const auto options = fs::directory_options::skip_permission_denied;
@@ -75,8 +73,8 @@ struct FolderList {
   /// The names that begin with what is typed.
   std::vector<std::string> going_on(const std::string& typed) const {
     std::vector<std::string> fitting = names;
-    std::erase_if(fitting,
-                  [begin = begun_name(typed)](const auto& name) { return !name.starts_with(begin); });
+    const std::string begin = begun_name(typed);
+    std::erase_if(fitting, [&](const std::string& name) { return !name.starts_with(begin); });
     return fitting;
   }
 
