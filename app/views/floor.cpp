@@ -13,7 +13,7 @@ constexpr float around = 8;  // margin around the transport, in design pixels
 constexpr float transport_height = 28;
 constexpr std::size_t most_asked = 12;  // tokens that the memory is queried for
 
-/// Which part of the text all floors of the current Dear ImGui context show.
+/// Which part of the text all floors show.
 FloorView& floor_view() { return context_local<FloorView>(); }
 
 /// Adds a token to those that the memory is queried for, or removes it.
@@ -35,8 +35,6 @@ constexpr double longest = 1e4;   // half-life of a full bar
 constexpr double usual = 0.95;    // share of the norms that are not clipped
 
 // In design pixels.
-constexpr float lane_row = 13;
-constexpr float below_lane = 4;
 constexpr float least_numbered_error = 124;  // in wider columns a bar has its numbers beside it
 constexpr float numbered_error = 56;
 constexpr float least_numbers = 56;  // of a row's height: from here on it shows the ends of its scale
@@ -47,12 +45,6 @@ constexpr std::size_t measured_lengths = 8192;
 const VisibleScales& kept_scales(const Computation& computed, const FloorColumns& columns) {
   return kept_for(std::tuple(computed.version, columns.begin(), columns.end()),
                   [&] { return visible_scales(computed, columns.begin(), columns.end()); });
-}
-
-/// Whether the write overshot: the remaining error has the opposite direction, or a larger norm.
-bool overshoots(const Computation& computed, Index token, const Recall& recall) {
-  const auto& written = entry(computed.tokens, token).written;
-  return (computed.written_by == "beta" && written && *written > 1 + 1e-9) || recall.after > recall.before;
 }
 
 /// The mark for tokens that share a pixel: the largest of their errors.
@@ -69,7 +61,10 @@ FloorMark error_mark(const Computation& computed, Index first, Index end, double
     };
     take(before, recall->before);
     take(after, recall->after);
-    beyond = beyond || overshoots(computed, t, *recall);
+    // The remaining error has the opposite direction, or a larger norm.
+    const auto& written = entry(computed.tokens, t).written;
+    const bool overshoots = computed.written_by == "beta" && written && *written > 1 + 1e-9;
+    beyond = beyond || overshoots || recall->after > recall->before;
   }
   FloorMark mark;
   if (before.part < 0) return mark;
@@ -80,15 +75,6 @@ FloorMark error_mark(const Computation& computed, Index first, Index end, double
   if (before.cut) mark.add({.kind = Kind::cut, .from = 0, .colour = colour});
   if (after.cut) mark.add({.kind = Kind::cut, .from = 1, .colour = colour});
   return mark;
-}
-
-FloorRow lane(const char* name, ImU32 colour, const Computation& computed) {
-  return {.name = name,
-          .kind = FloorRow::Kind::lane,
-          .height = lane_row,
-          .below = below_lane,
-          .label = {.lines = {{.words = name, .colour = colour}}},
-          .version = computed.version};
 }
 
 }  // namespace
@@ -240,28 +226,30 @@ void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns
   if (computed.tokens.empty()) return;
   const style::Palette& c = style::colours();
   // Of tokens that share a pixel, the strongest decay and the strongest write are shown.
-  const auto add = [&](FloorRow row, ImU32 colour, const auto& part_of) {
-    row.mark = [&computed, colour, part_of](Index first, Index end) {
-      FloorMark mark;
-      std::optional<float> part;
-      for (Index t = first; t < end; ++t) part = part_of(entry(computed.tokens, t), part);
-      if (part) mark.bar(*part, colour);
-      return mark;
-    };
-    floor.rows.push_back(std::move(row));
+  const auto add = [&](const char* name, ImU32 colour, const auto& part_of) {
+    floor.rows.push_back({.name = name,
+                          .kind = FloorRow::Kind::lane,
+                          .height = 13,
+                          .below = 4,
+                          .label = {.lines = {{.words = name, .colour = colour}}},
+                          .mark =
+                              [&computed, colour, part_of](Index first, Index end) {
+                                FloorMark mark;
+                                std::optional<float> part;
+                                for (Index t = first; t < end; ++t) part_of(entry(computed.tokens, t), part);
+                                if (part) mark.bar(*part, colour);
+                                return mark;
+                              },
+                          .version = computed.version});
   };
   if (computed.tokens.front().alpha)
-    add(lane("half-life", c.gate, computed), c.gate,
-        [](const TokenFacts& facts, std::optional<float> least) -> std::optional<float> {
-          if (!facts.alpha) return least;
-          return std::min(half_life_part(*facts.alpha), least.value_or(1));
-        });
+    add("half-life", c.gate, [](const TokenFacts& facts, std::optional<float>& least) {
+      if (facts.alpha) least = std::min(half_life_part(*facts.alpha), least.value_or(1));
+    });
   if (computed.tokens.front().written)
-    add(lane("write", c.strength, computed), c.strength,
-        [full = kept_scales(computed, columns).written](const TokenFacts& facts,
-                                                        std::optional<float> most) -> std::optional<float> {
-          if (!facts.written) return most;
-          return std::max(length_bar(*facts.written, full).part, most.value_or(0));
+    add("write", c.strength,
+        [full = kept_scales(computed, columns).written](const TokenFacts& facts, std::optional<float>& most) {
+          if (facts.written) most = std::max(length_bar(*facts.written, full).part, most.value_or(0));
         });
 }
 

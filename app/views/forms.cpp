@@ -94,14 +94,11 @@ std::optional<CellFocus> recorded_cell(Application& application, bool is_written
   const Sight& sight = application.session.sight();
   if (!sight.record || application.session.lookout().is_stale()) return std::nullopt;
   const bool is_token = sight.trace->form == Form::recurrent;
-  const char* vector = is_written ? "error" : "o";
-  const char* rows = is_written ? "U" : "O";
-  if (is_token && sight.record->contains(vector)) return CellFocus{vector, channel, 0};
-  if (!is_token && sight.record->contains(rows)) return CellFocus{rows, sight.cursor.row, channel};
-  return std::nullopt;
+  const char* const tensor = is_token ? (is_written ? "error" : "o") : (is_written ? "U" : "O");
+  if (!sight.record->contains(tensor)) return std::nullopt;
+  return is_token ? CellFocus{tensor, channel, 0} : CellFocus{tensor, sight.cursor.row, channel};
 }
 
-/// What a form's difference is measured against.
 std::string residual_words(const Application& application, const FormResult& result) {
   if (!result.is_compared) return "This form is being computed and compared.";
   const Choice& choice = application.session.computed()->choice;
@@ -273,7 +270,6 @@ const std::array<Column, 3> columns = {{
      [](const CostRow& row) { return static_cast<double>(row.steps); }, in_thousands},
 }};
 
-/// Why a form costs what it costs.
 std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool of_one_word) {
   if (!row.missing.empty()) return row.missing;
   const auto of = [&](Form form) -> const CostRow& { return entry(rows, form); };
@@ -289,13 +285,6 @@ std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool
     return two_pass_words(row.flops > other.flops || row.bytes > other.bytes);
   }
   return "All tokens at once: each token uses all earlier tokens, so FLOPs per token grow with the text.";
-}
-
-Node titles() {
-  Nodes row = {scene::space(Gap::none).fixed(names_width)};
-  for (const Column& column : columns)
-    row.push_back(scene::note(column.title).told(column.explained).filling(column.part));
-  return scene::row(std::move(row));
 }
 
 /// A form's costs as numbers with bars below them, relative to `most`; highlighted if it is the current form.
@@ -335,11 +324,13 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
   }
   const std::vector<CostRow>& rows = *answer.value;
   std::array<double, 3> most = {};
-  for (const CostRow& row : rows) {
+  for (const CostRow& row : rows)
     for (std::size_t i = 0; i < columns.size() && row.missing.empty(); ++i)
       most[i] = std::max(most[i], columns[i].value(row));
-  }
-  all.push_back(titles());
+  Nodes titles = {scene::space(Gap::none).fixed(names_width)};
+  for (const Column& column : columns)
+    titles.push_back(scene::note(column.title).told(column.explained).filling(column.part));
+  all.push_back(scene::row(std::move(titles)));
   for (const CostRow& row : rows) {
     const bool is_present = application.session.choice().form == row.form;
     all.push_back(
@@ -375,8 +366,8 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
     head.push_back(scene::space(Gap::small));
   }
   head.push_back(precision_tabs(application));
-  Nodes all = compared_forms(application, compared, token, has_device);
-  all.insert(all.begin(), scene::row(std::move(head)));
+  Nodes all = {scene::row(std::move(head))};
+  std::ranges::move(compared_forms(application, compared, token, has_device), std::back_inserter(all));
   all.push_back(form_costs(application, true, has_meaning));
   return scene::column(std::move(all), Gap::near);
 }

@@ -66,13 +66,7 @@ std::string word(const PreviewedData& preview, Index token) {
   return numbered_label(entry(preview.data->labels, token), token);
 }
 
-/// "Keys of token 6 “key” and token 42 “drum”: cosine 0.83".
-std::string pair_words(const PreviewedData& preview, const HeadPreview& head, Cell cell) {
-  return fmt::format("Keys of token {} and token {}: cosine {:.2f}", word(preview, cell.row),
-                     word(preview, cell.column), head.similarity(cell.row, cell.column));
-}
-
-/// The same for the bars of a token.
+/// "token 42 “drum”: β‖k‖² = 0.731, α = 0.993", as far as it is known.
 std::string bar_words(const PreviewedData& preview, const HeadPreview& head, std::size_t token) {
   std::string words = "token " + word(preview, static_cast<Index>(token));
   if (!head.strength.empty()) words += fmt::format(": β‖k‖² = {:.3f}", head.strength[token]);
@@ -90,7 +84,12 @@ Node picture(const PreviewedData& preview, std::size_t index, bool is_present) {
       square({.values = &head.similarity,
               .version = preview.version,
               .look = {.grid = false},
-              .told = [&](Cell cell) { return pair_words(preview, head, cell); }},
+              .told =
+                  [&](Cell cell) {
+                    return fmt::format("Keys of token {} and token {}: cosine {:.2f}",
+                                       word(preview, cell.row), word(preview, cell.column),
+                                       head.similarity(cell.row, cell.column));
+                  }},
              is_present)};
   const auto bars = [&](std::vector<double> values, double most, scene::Ink ink) {
     if (values.empty()) return;

@@ -77,29 +77,20 @@ std::vector<Group> groups(const Application& application) {
   return all;
 }
 
-/// Lines that a group takes: its name, its rows, and a gap.
-std::size_t lines(const Group& group) { return group.rows.size() + 2; }
-
 /// The groups in order, in columns of at most `most` lines.
 std::vector<std::vector<Group>> columns_of(const std::vector<Group>& groups, std::size_t most) {
   std::vector<std::vector<Group>> all(1);
   std::size_t height = 0;
   for (const Group& group : groups) {
-    if (height > 0 && height + lines(group) > most) {
+    const std::size_t lines = group.rows.size() + 2;  // with its name and a gap
+    if (height > 0 && height + lines > most) {
       all.emplace_back();
       height = 0;
     }
-    height += lines(group);
+    height += lines;
     all.back().push_back(group);
   }
   return all;
-}
-
-/// The groups in columns that are as low as possible.
-std::vector<std::vector<Group>> in_columns(const std::vector<Group>& groups) {
-  std::size_t most = 1;
-  while (columns_of(groups, most).size() > column_count) ++most;
-  return columns_of(groups, most);
 }
 
 Node column_of(const std::vector<Group>& groups) {
@@ -125,8 +116,11 @@ void draw_keys_help(Application& application) {
   scene::show_card({.name = "Keys"}, application.show_keys, [&](bool is_new) {
     if (!is_new && scene::is_pressed(find_command(application, "help.keys").key))
       application.show_keys = false;
+    const std::vector<Group> shown = groups(application);
+    std::size_t most = 1;  // as low as possible
+    while (columns_of(shown, most).size() > column_count) ++most;
     Nodes all;
-    for (const std::vector<Group>& column : in_columns(groups(application))) all.push_back(column_of(column));
+    for (const std::vector<Group>& column : columns_of(shown, most)) all.push_back(column_of(column));
     return scene::column(
                {scene::line("Keys and mouse", style::Text::title), scene::top_row(std::move(all), Gap::far)},
                Gap::near)
