@@ -61,18 +61,16 @@ struct Sizes {
   std::size_t nearest = 0;
   bool is_exact = false;
 
+  Sizes(Index tokens, Index present) : all(swept_chunks(tokens)) {
+    const auto distance = [&](Index size) {
+      return std::abs(std::log(static_cast<double>(size)) - std::log(static_cast<double>(present)));
+    };
+    nearest = static_cast<std::size_t>(std::ranges::min_element(all, {}, distance) - all.begin());
+    is_exact = all[nearest] == present;
+  }
+
   bool is_chosen(std::size_t i) const { return is_exact && i == nearest; }
 };
-
-Sizes swept_sizes(const Computation& computation, Index present) {
-  Sizes sizes{.all = swept_chunks(computation.sequence.tokens)};
-  const auto nearest = std::ranges::min_element(sizes.all, {}, [&](Index size) {
-    return std::abs(std::log(static_cast<double>(size)) - std::log(static_cast<double>(present)));
-  });
-  sizes.nearest = static_cast<std::size_t>(nearest - sizes.all.begin());
-  sizes.is_exact = *nearest == present;
-  return sizes;
-}
 
 /// The number of the chosen bar, centred over it and two or three bars wide, and those of the first and last
 /// bar if they fit.
@@ -109,7 +107,6 @@ Node numbers(const Chart& chart, const Sizes& sizes) {
   return scene::first_that_fits(std::move(wishes));
 }
 
-/// A bar for every size; a click chooses the size.
 Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
   const style::Palette& c = style::colours();
   Nodes all;
@@ -133,20 +130,11 @@ Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
 /// The sizes below the bars, as far as they fit.
 Node axis(const Sizes& sizes) {
   Nodes all;
-  for (std::size_t i = 0; i < sizes.all.size(); ++i)
-    all.push_back(scene::first_that_fits(
-        {scene::number(std::to_string(sizes.all[i]), sizes.is_chosen(i) ? 0 : scene::dim_ink),
-         scene::column({})}));
-  for (Node& size : all) size = scene::centred(std::move(size)).filling();
+  for (std::size_t i = 0; i < sizes.all.size(); ++i) {
+    Node size = scene::number(std::to_string(sizes.all[i]), sizes.is_chosen(i) ? 0 : scene::dim_ink);
+    all.push_back(scene::centred(scene::first_that_fits({std::move(size), scene::column({})})).filling());
+  }
   return scene::row(std::move(all), Gap::tight);
-}
-
-Node chart_node(Application& application, const Chart& chart, const Sizes& sizes) {
-  return scene::column({scene::line(chart.title, style::Text::caption, scene::dim_ink), numbers(chart, sizes),
-                        bars(application, chart, sizes).filling()},
-                       Gap::none)
-      .named(chart.title)
-      .filling_between(above_bars + least_bars, above_bars + most_bars);
 }
 
 /// Why a chunk of one token is not the recurrent form, if that size is chosen.
@@ -171,8 +159,8 @@ bool takes_more(const std::vector<CostRow>& costs, const std::vector<CostRow>& o
 
 std::vector<Chart> cost_charts(const std::vector<CostRow>& costs, Form form) {
   const auto of = [&](const std::function<double(const CostRow&)>& get) {
-    std::vector<double> values;
-    std::ranges::transform(costs, std::back_inserter(values), get);
+    std::vector<double> values(costs.size());
+    std::ranges::transform(costs, values.begin(), get);
     return values;
   };
   return {{"FLOPs per token", "Counted.", of([](const CostRow& cost) { return cost.flops; }), in_thousands},
@@ -191,7 +179,7 @@ Node knob(Application& application) {
   const auto computation = application.session.computed();
   Questions& questions = application.session.questions();
   const Form form = application.session.choice().form;
-  const Sizes sizes = swept_sizes(*computation, application.session.choice().chunk_size);
+  const Sizes sizes(computation->sequence.tokens, application.session.choice().chunk_size);
   const auto counted = questions.ask(ChunkCosts{computation, form}, Urgency::later);
   std::vector<Chart> charts;
   if (counted.value && counted.value->size() == sizes.all.size()) charts = cost_charts(*counted.value, form);
@@ -205,7 +193,12 @@ Node knob(Application& application) {
                           : "Measured against the f64 recurrence.",
                       *errors.value, [](double error) { return plain_number(error, 2); }});
   Nodes all = {scene::caption("Chunk size C"), scene::space(Gap::tight), size_slider(application)};
-  for (const Chart& chart : charts) all.push_back(chart_node(application, chart, sizes));
+  for (const Chart& chart : charts)
+    all.push_back(scene::column({scene::note(chart.title), numbers(chart, sizes),
+                                 bars(application, chart, sizes).filling()},
+                                Gap::none)
+                      .named(chart.title)
+                      .filling_between(above_bars + least_bars, above_bars + most_bars));
   if (!charts.empty()) all.push_back(axis(sizes));
   if (counted.value && !counted.stale) {
     if (const std::string words = why_one_word(application, *counted.value); !words.empty())

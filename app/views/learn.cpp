@@ -95,21 +95,18 @@ Node questions_row(Application& application, const std::string& words, std::opti
                         session.change([page](SessionState& state) { state.learn.page = page; });
                       }));
   }
-  if (!made_after) {
-    all.push_back(scene::note(words));
-    return scene::row(std::move(all), Gap::wide);
-  }
-  const auto leading = [&](Node node) {
+  const auto leading = [&](Node node, Index token) {
     return std::move(node)
         .named("made after")
-        .told(fmt::format("Go to token {}.", *made_after + 1))
-        .on([&application, token = *made_after] { application.go_to(token); });
+        .told(fmt::format("Go to token {}.", token + 1))
+        .on([&application, token] { application.go_to(token); });
   };
-  all.push_back(scene::first_that_fits({leading(scene::link(words)), leading(scene::note(words, 0))}));
+  all.push_back(made_after ? scene::first_that_fits({leading(scene::link(words), *made_after),
+                                                     leading(scene::note(words, 0), *made_after)})
+                           : scene::note(words));
   return scene::row(std::move(all), Gap::wide);
 }
 
-/// The loss and the step on it.
 Node loss_formula(const Computation& computed) {
   const InnerLoss loss = loss_of(*computed.variant, computed.sequence.settings);
   const auto coloured = [&](const std::string& latex) {
@@ -134,11 +131,11 @@ Node right_side(const LearnScene& scene) {
 }
 
 Node moment_picture(const LearnScene& scene) {
-  const bool flattens = !scene.moment.step.iterates.empty();
-  Node left = scene.moment.network ? network_picture(scene)
-              : flattens           ? flattening_picture(scene)
-                                   : loss_picture(scene);
-  Node right = scene.moment.network ? loss_picture(scene) : right_side(scene);
+  const LearningMoment& moment = scene.moment;
+  Node left = moment.network                  ? network_picture(scene)
+              : !moment.step.iterates.empty() ? flattening_picture(scene)
+                                              : loss_picture(scene);
+  Node right = moment.network ? loss_picture(scene) : right_side(scene);
   return scene::row({std::move(left).filling(), std::move(right).filling()}, Gap::far);
 }
 
@@ -161,7 +158,6 @@ std::string why_nothing(const Application& application, const Known<std::optiona
   return step_under_way_words;
 }
 
-/// The content of the page for the current token.
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const auto answer = ask_learning(application.session);
@@ -210,13 +206,6 @@ Node losses(const LearningMoment& moment) {
       .named("loss");
 }
 
-/// A sentence with a fixed place, so that nothing moves while the step size changes.
-Node steady_sentence(const std::string& sentence) {
-  Nodes all = {scene::paragraph(sentence)};
-  for (const char* const longest : longest_step_sentences) all.push_back(scene::paragraph(longest));
-  return scene::steady(std::move(all)).named("left");
-}
-
 /// The singular values of the memory in descending order.
 Node spectrum(Application& application) {
   const style::Palette& c = style::colours();
@@ -250,8 +239,10 @@ Nodes loss_of_step(Application& application) {
   const auto answer = ask_learning(application.session);
   const LearningMoment* const moment = moment_in(answer);
   if (!moment) return {};
+  Nodes sentences = {scene::paragraph(step_sentence(*moment))};  // the others keep its place while it changes
+  for (const char* const longest : longest_step_sentences) sentences.push_back(scene::paragraph(longest));
   return {scene::caption(moment->step.problem.token_count > 1 ? "Loss of this batch" : "Loss at this token"),
-          losses(*moment), steady_sentence(step_sentence(*moment))};
+          losses(*moment), scene::steady(std::move(sentences)).named("left")};
 }
 
 /// The loss before and after the token's step, and the curve of the loss along it.
@@ -261,13 +252,12 @@ Node learn_story(Application& application) {
   if (!moment) return story_without(application, why_nothing(application, answer));
   const LearnScene shown = {application, *moment, version_of(answer.value), answer.stale};
   const std::string word = quoted_word(*application.session.computed(), moment->token);
-  return story_page(
-      application,
-      {.headline = {{learn_headline(*moment, word)}},
-       .question = learn_question(word),
-       .about = learn_about(*moment),
-       .content = moment->step.iterates.empty() ? loss_picture(shown) : flattening_picture(shown),
-       .least = least_story_chart});
+  return story_page(application, {.headline = {{learn_headline(*moment, word)}},
+                                  .question = learn_question(word),
+                                  .about = learn_about(*moment),
+                                  .content = moment->step.iterates.empty() ? loss_picture(shown)
+                                                                           : flattening_picture(shown),
+                                  .least = least_story_chart});
 }
 
 }  // namespace
@@ -289,9 +279,11 @@ void draw_learn_side(Application& application) {
     if (computed->divergence)
       all.push_back(
           scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm));
-    if (application.shows_all()) all.push_back(spectrum(application));
-    // Last, as Step has them too: the spectrum must be visible beside the sliders without scrolling.
-    if (application.shows_all()) all.push_back(adjusting_options(application));
+    if (application.shows_all()) {
+      all.push_back(spectrum(application));
+      // Last, as Step has them too: the spectrum must be visible beside the sliders without scrolling.
+      all.push_back(adjusting_options(application));
+    }
     return scene::column(std::move(all), Gap::near).named("side");
   });
 }

@@ -1,6 +1,8 @@
 // Iterations: the singular values of a gathered step through Newton–Schulz, and the solution for a query by
 // conjugate gradients.
 
+#include <numeric>
+
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
 
@@ -51,15 +53,6 @@ void add_directions(Plot& plot, const Matrix<double>& values, bool is_old) {
   add(values.rows() - 1, {.colour = c.text}, fmt::format("the smallest of {}", values.rows()));
 }
 
-/// A line at the chosen step, which can be dragged.
-void add_knob(Plot& plot, std::size_t shown) {
-  const PlotLook look = {.colour = style::colours().strength, .marker = PlotMarker::circle, .size = 5};
-  const auto at = static_cast<double>(shown);
-  plot.marks.push_back(upright_mark("shown", at, look));
-  plot.marks.push_back(point_mark("knob", at, plot.y.low, look));
-  plot.drags = true;
-}
-
 /// The singular values [directions, steps] as Newton–Schulz makes them equal; the step `shown` is marked.
 Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_old) {
   const style::Palette& c = style::colours();
@@ -83,23 +76,25 @@ Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_ol
                         .label = {.words = {fmt::format("equal: {:g} to {:g}", alike_from, alike_to)}},
                         .wish = {1, 0}});
   add_directions(plot, values, is_old);
-  add_knob(plot, shown);
+  // A line at the chosen step, which can be dragged.
+  const PlotLook look = {.colour = c.strength, .marker = PlotMarker::circle, .size = 5};
+  plot.marks.push_back(upright_mark("shown", static_cast<double>(shown), look));
+  plot.marks.push_back(point_mark("knob", static_cast<double>(shown), plot.y.low, look));
+  plot.drags = true;
   return plot;
 }
 
 std::vector<double> step_numbers(const ConvergingSolve& solve) {
-  std::vector<double> steps;
-  for (Index i = 0; i <= solve.steps(); ++i) steps.push_back(static_cast<double>(i));
+  std::vector<double> steps(static_cast<std::size_t>(solve.steps()) + 1);
+  std::iota(steps.begin(), steps.end(), 0.0);
   return steps;
 }
 
 PlotAxis steps_axis(const ConvergingSolve& solve) {
   PlotAxis axis{
-      .title = {"steps"}, .low = 0, .high = std::max<double>(static_cast<double>(solve.steps()), 1)};
-  axis.has_round = false;
-  for (const double step : round_numbers(axis.low, axis.high, 6)) {
+      .title = {"steps"}, .high = std::max(static_cast<double>(solve.steps()), 1.0), .has_round = false};
+  for (const double step : round_numbers(axis.low, axis.high, 6))
     if (step == std::round(step)) axis.named.push_back({.at = step, .words = fmt::format("{:.0f}", step)});
-  }
   return axis;
 }
 

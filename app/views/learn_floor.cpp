@@ -168,7 +168,8 @@ constexpr double least_kept = 1e-6;  // for gates that must not be 0
 // In design pixels.
 constexpr float headline_height = 26;
 constexpr float edges_height = 18;
-constexpr float low_panel = 400;   // below this height rows have their least height
+constexpr float low_floor = 400;   // below this height rows have their least height
+constexpr float below_words = 8;   // of the cursor's frame
 constexpr float lower_rows = 148;  // least height of all rows below the tokens
 constexpr float low_lower_rows = 106;
 constexpr float growth_height = 46;
@@ -190,26 +191,18 @@ Node lanes_headline(const Session& session, bool is_alignment) {
   const auto entry = [](Mark::Kind kind, ImU32 colour, std::string_view words) {
     return scene::row({scene::mark(kind, colour), scene::tag(std::string(words))}, Gap::tight);
   };
-  Nodes words = {scene::text(std::string(legend.title), style::Text::strong, 0, Fit::whole).named("title"),
-                 scene::note(which_words(session)).filling()};
+  const Nodes words = {
+      scene::text(std::string(legend.title), style::Text::strong, 0, Fit::whole).named("title"),
+      scene::note(which_words(session)).filling()};
   Nodes all = words;
   all.push_back(scene::row(
       {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatched, c.alarm, legend.excess),
        entry(Mark::Kind::box, c.alarm, "damaged by this token"), entry(Mark::Kind::box, c.gate, "repaired"),
        entry(Mark::Kind::hatched, c.faint, "not yet stored")},
       Gap::wide));
-  return scene::first_that_fits(
-             {scene::row(std::move(all), Gap::wide), scene::row(std::move(words), Gap::wide)})
+  return scene::first_that_fits({scene::row(std::move(all), Gap::wide), scene::row(words, Gap::wide)})
       .named("headline")
       .told(recalled_measure(is_alignment, *session.computed()->variant));
-}
-
-/// A reason in place of rows, over a background that hides the chunk edges.
-Node lanes_reason(const std::string& reason) {
-  Node words = scene::framed(scene::paragraph(reason), Gap::small, Gap::small, 0, style::colours().panel);
-  return scene::column({scene::rest(),
-                        scene::row({scene::rest(), std::move(words).filling(2), scene::rest()}),
-                        scene::rest()});
 }
 
 /// The numbers of tokens after which the memory is queried: all or some of the visible ones.
@@ -218,8 +211,8 @@ std::vector<Index> moments_of(const FloorColumns& columns) {
   const Index end = std::min((columns.end() / window_step + 1) * window_step, columns.tokens);
   const Index step = std::max<Index>((end - begin) / most_moments + 1, 1);
   std::vector<Index> moments;
-  for (Index t = begin; t <= end; t += step) moments.push_back(t);
-  if (moments.back() != end) moments.push_back(end);
+  for (Index t = begin; t < end; t += step) moments.push_back(t);
+  moments.push_back(end);
   return moments;
 }
 
@@ -234,11 +227,9 @@ Known<Remembered> ask_remembered(Application& application, const TokenCourses& c
       WordsAsked{.of = session.computed(), .token = session.token(), .words = asked_choice(session).words});
   answer.reason = words.reason;
   if (!words.value) return answer;
-  RememberedWords key;
-  key.of = session.computed();
-  for (const AskedWord& word : *words.value) key.tokens.push_back(word.token);
+  RememberedWords key{.of = session.computed(), .moments = moments_of(columns)};
+  std::ranges::transform(*words.value, std::back_inserter(key.tokens), &AskedWord::token);
   name_words(key.tokens);
-  key.moments = moments_of(columns);
   answer = session.questions().ask(key);
   const auto is_beyond = [&](Index token) { return token >= columns.tokens; };
   if (answer.value && std::ranges::any_of(answer.value->tokens, is_beyond))
@@ -309,24 +300,10 @@ void choose_channel(Session& session, const Keeping& keeping, float gutter) {
                  {{gutter, row->where.minimum.y}, {row->where.minimum.x, row->where.maximum.y}});
 }
 
-/// Whether these courses have `tokens` tokens.
-bool is_of(const TokenCourses& courses, Index tokens) {
-  return (!courses.strengths || courses.strengths->reach.size() == tokens) &&
-         (!courses.keeping || courses.keeping->mean.size() == tokens);
-}
-
-/// The height of a lane with only the tokens below the lanes, in design pixels.
-float story_lane(float height) {
-  constexpr float below_words = 8;  // of the cursor's frame
-  const float room = height - floor_captions_height - floor_words_height - below_words;
-  return std::clamp(room / static_cast<float>(most_words), lowest_lane, highest_lane);
-}
-
-/// The height of a stored token's lane, in design pixels.
-float lane_height(float room, bool grows, bool has_edges) {
-  const float lower = (room < low_panel ? low_lower_rows : lower_rows) + (grows ? growth_height : 0);
-  const float rest = room - floor_words_height - floor_captions_height - (has_edges ? edges_height : 0);
-  return std::floor(std::clamp((rest - lower) / static_cast<float>(most_words), lowest_lane, highest_lane));
+/// The height of a stored token's lane if other rows take `taken` of the panel's `room`, in design pixels.
+float lane_height(float room, float taken) {
+  const float rest = room - floor_words_height - floor_captions_height - taken;
+  return std::clamp(rest / static_cast<float>(most_words), lowest_lane, highest_lane);
 }
 
 /// The lanes of stored tokens, `height` design pixels in all, or the reason why there are none.
@@ -348,7 +325,11 @@ void add_lanes(Floor& floor, Application& application, const Known<Remembered>& 
   if (left <= 0.5F) return;
   floor.rows.push_back({.name = "free", .kind = FloorRow::Kind::own, .height = left});
   floor.rows.back().draw = [reason = answer.reason](const FloorColumns&, const Rectangle& place) {
-    if (!reason.empty()) scene::show_at(lanes_reason(reason), place);
+    if (reason.empty()) return;
+    // Over a background that hides the chunk edges.
+    Node words = scene::framed(scene::paragraph(reason), Gap::small, Gap::small, 0, style::colours().panel);
+    Node line = scene::row({scene::rest(), std::move(words).filling(2), scene::rest()});
+    scene::show_at(scene::column({scene::rest(), std::move(line), scene::rest()}), place);
   };
 }
 
@@ -521,7 +502,10 @@ void draw_learn_floor(Application& application) {
     const Computation& computed = *session.computed();
     const FloorColumns& columns = places.columns;
     const Known<TokenCourses> answer = ask_courses(session);
-    const bool fits = answer.value && is_of(*answer.value, columns.tokens);
+    const auto has_tokens = [&](const Vector<double>& course) { return course.size() == columns.tokens; };
+    const bool fits = answer.value &&
+                      (!answer.value->strengths || has_tokens(answer.value->strengths->reach)) &&
+                      (!answer.value->keeping || has_tokens(answer.value->keeping->mean));
     const TokenCourses none;
     const TokenCourses& courses = fits ? *answer.value : none;
     const bool has_edges = courses.edges.overshoots.has_value();
@@ -532,7 +516,9 @@ void draw_learn_floor(Application& application) {
     floor.rows.push_back(captions_row());
     const bool is_story = application.tells_story();
     const float height = columns.size.y / style::scale();
-    const float lane = is_story ? story_lane(height) : lane_height(height, grows, has_edges);
+    const float lower = (height < low_floor ? low_lower_rows : lower_rows) + (grows ? growth_height : 0) +
+                        (has_edges ? edges_height : 0);
+    const float lane = is_story ? lane_height(height, below_words) : std::floor(lane_height(height, lower));
     const bool has_lanes = !is_story || lane >= legible_lane;
     if (has_lanes) add_lanes(floor, application, remembered, lane * static_cast<float>(most_words));
     floor.rows.push_back(words_row());

@@ -51,7 +51,6 @@ void set_ranges(Plot& plot, const LearningMoment& moment) {
   }
 }
 
-/// The band in which the loss decreases.
 PlotMark closer_mark(const LearningMoment& moment, double edge, double right) {
   return {.kind = PlotMark::Kind::area,
           .name = "closer",
@@ -105,7 +104,7 @@ std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene
 
 /// The curve at `x`, interpolated linearly between its two nearest points.
 double between_points(std::span<const double> xs, std::span<const double> ys, double x) {
-  if (xs.size() < 2 || ys.size() < xs.size()) return std::numeric_limits<double>::quiet_NaN();
+  if (xs.size() < 2 || ys.size() < xs.size()) return NAN;
   const auto above = std::ranges::lower_bound(xs, x);
   const auto i = std::clamp<std::ptrdiff_t>(above - xs.begin(), 1, std::ssize(xs) - 1);
   const auto j = static_cast<std::size_t>(i);
