@@ -324,8 +324,8 @@ Plot square_plot(const Square& square, const BandPlace* loupe) {
                   .named = axis_words(square, block.first_row, true),
                   .has_round = false,
                   .room = square.look.words,
-                  .lanes = square.look.lanes}};
-  plot.presses = true;
+                  .lanes = square.look.lanes},
+            .presses = true};
   const SeenWeights seen = seen_weights(square.application, square.by);
   plot.told = [&computed = square.computed, seen, shares = square.view().shares](PlotPlace at) {
     const auto token = [&](double place) {

@@ -65,8 +65,8 @@ Plot track_plot(const ComparedSides& all) {
   Plot plot{.name = "track",
             .x = {.low = -0.5, .high = last + 0.5, .has_round = false, .has_grid = false},
             .y = {.low = -1, .high = 1, .has_round = false, .has_grid = false},
+            .presses = true,
             .is_area = true};
-  plot.presses = true;
   plot.marks.push_back(line_mark(0, 0, last, 0, {.colour = c.edge, .width = style::lit_line}));
   for (std::size_t stop = 0; stop < rail().size(); ++stop)
     plot.marks.push_back(

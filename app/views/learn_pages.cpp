@@ -114,11 +114,9 @@ Node sphere(Session& session, const KeyPicture& picture) {
   const Index token = session.token();
   const LearnView& view = session.state().learn;
   const style::Palette& c = style::colours();
-  Plot plot{.name = "sphere",
-            .x = {.low = -past_the_sphere, .high = past_the_sphere, .has_round = false, .has_grid = false},
-            .y = {.low = -past_the_sphere, .high = past_the_sphere, .has_round = false, .has_grid = false},
-            .is_area = true};
-  plot.presses = true;
+  const PlotAxis axis{
+      .low = -past_the_sphere, .high = past_the_sphere, .has_round = false, .has_grid = false};
+  Plot plot{.name = "sphere", .x = axis, .y = axis, .presses = true, .is_area = true};
   add_rings(plot, view);
   const std::vector<Index> named = nearest(picture, token);
   std::vector<std::pair<double, PlotMark>> keys;  // by depth
@@ -136,10 +134,8 @@ Node sphere(Session& session, const KeyPicture& picture) {
                    .colour = is_here ? c.text : c.dim,
                    .is_needed = false};
     key.wish = {8, -6};
-    if (is_here) {
-      PlotMark ray = line_mark(0, 0, at.right, at.up, {.colour = c.text, .width = style::lit_line});
-      plot.marks.push_back(std::move(ray));
-    }
+    if (is_here)
+      plot.marks.push_back(line_mark(0, 0, at.right, at.up, {.colour = c.text, .width = style::lit_line}));
     keys.emplace_back(at.depth, std::move(key));
   }
   std::ranges::stable_sort(keys, {}, &std::pair<double, PlotMark>::first);
@@ -156,16 +152,6 @@ Node sphere(Session& session, const KeyPicture& picture) {
            .filling(),
        scene::centred(scene::note(sphere_words(picture.directions.explained.sum())))});
 }
-
-struct NamedKeys {
-  const char* words;
-  Keys keys;
-  ImU32 style::Palette::*ink;
-};
-
-constexpr NamedKeys kinds[] = {{"random keys", Keys::random, &style::Palette::key},
-                               {"orthogonal keys", Keys::orthonormal, &style::Palette::good},
-                               {"correlated keys, cosine 0.5", Keys::correlated, &style::Palette::error}};
 
 Plot empty_plot(Index channels) {
   const auto pairs = static_cast<double>(channels);
@@ -237,29 +223,30 @@ Node capacity_page(Application& application) {
   bool under_way = false;
   std::string reason;
   std::vector<CapacitySweep> sweeps;
-  for (const NamedKeys& kind : kinds) {
+  const std::tuple<const char*, Keys, ImU32> kinds[] = {
+      {"random keys", Keys::random, c.key},
+      {"orthogonal keys", Keys::orthonormal, c.good},
+      {"correlated keys, cosine 0.5", Keys::correlated, c.error}};
+  for (const auto& [words, keys, ink] : kinds) {
     sweeps.push_back(present);
-    sweeps.back().keys = kind.keys;
+    sweeps.back().keys = keys;
     const Known<std::vector<CapacityPoint>> answer = session.questions().ask(sweeps.back(), Urgency::later);
     under_way = under_way || answer.under_way;
     progress += (answer.value ? 1 : answer.progress) / static_cast<double>(std::size(kinds));
-    if (answer.value) add_points(plot, *answer.value, c.*kind.ink, kind.words);
+    if (answer.value) add_points(plot, *answer.value, ink, words);
     if (!answer.reason.empty()) reason = answer.reason;
   }
-  Nodes head;
-  if (under_way) {
-    head = {scene::pill("stop").on([&session, sweeps] {
-              for (const CapacitySweep& sweep : sweeps) session.questions().give_up(sweep);
-            }),
-            Node{scene::Track{
-                     .value = progress, .limit = progress, .ink = c.good, .below = c.good, .beyond = c.edge}}
-                .fixed(220)};
-  } else {
-    head = {scene::pill("again").on([&session, sweeps] {
-              for (const CapacitySweep& sweep : sweeps) session.questions().forget(sweep);
-            }),
-            scene::paragraph(reason)};
-  }
+  Node track = {
+      scene::Track{.value = progress, .limit = progress, .ink = c.good, .below = c.good, .beyond = c.edge}};
+  Nodes head = {scene::pill(under_way ? "stop" : "again").on([&session, sweeps, under_way] {
+                  for (const CapacitySweep& sweep : sweeps) {
+                    if (under_way)
+                      session.questions().give_up(sweep);
+                    else
+                      session.questions().forget(sweep);
+                  }
+                }),
+                under_way ? std::move(track).fixed(220) : scene::paragraph(reason)};
   return scene::column({scene::row(std::move(head)), scene::plotted(std::move(plot)).filling()});
 }
 

@@ -125,7 +125,6 @@ Node picture_of(const ShownMatrix& shown, std::uint64_t version) {
   return {scene::Over{{scene::plotted(std::move(plot))}, static_cast<float>(ratio)}};
 }
 
-/// The text above a matrix: which vectors are beside it.
 Node head_of(const LearningMoment& moment, const ShownMatrix& shown) {
   if (!shown.key.numbers) return scene::caption(" ");
   Nodes all;
@@ -134,7 +133,6 @@ Node head_of(const LearningMoment& moment, const ShownMatrix& shown) {
   return scene::row(std::move(all));
 }
 
-/// A matrix with the text above and below it.
 Node matrix_node(const LearnScene& scene, const ShownMatrix& shown) {
   const style::Palette& c = style::colours();
   std::vector<std::string> ways = shown.measured;
@@ -266,9 +264,8 @@ Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<St
 
 /// The three columns of the network, and beside them the strips that are compared.
 Plot network_plot(const LearnScene& scene, NetworkSide side, const std::vector<Strip>& strips) {
-  Plot plot{.name = "network",
-            .x = {.has_round = false, .has_grid = false},
-            .y = {.has_round = false, .has_grid = false}};
+  const PlotAxis axis{.has_round = false, .has_grid = false};
+  Plot plot{.name = "network", .x = axis, .y = axis};
   for (const Strip& strip : strips) {
     plot.x.named.push_back(
         {.at = strip.left + strip_width / 2, .latex = strip.symbol, .colour = strip.colour});
