@@ -5,8 +5,6 @@
 
 namespace palimpsest {
 
-class Session;
-
 enum class AskedBy { strength, guide, person };
 
 /// Which stored tokens the memory is queried for at the cursor, and who chose them. The user's choice stays.

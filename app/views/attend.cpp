@@ -28,7 +28,6 @@ constexpr SquareLook large_alone = {.least = 420, .cell = 40, .is_alone = true};
 constexpr SquareLook small_alone = {
     .is_small = true, .words = 56, .lanes = 1, .loupe = 7, .least = 120, .is_alone = true};
 
-/// A square of weights.
 struct Square {
   Application& application;
   const Computation& computed;
@@ -213,7 +212,6 @@ std::string without_zero(std::string number) {
   return zero == 0 || (zero == 1 && number.front() == '-') ? number.erase(zero, 1) : number;
 }
 
-/// Some cells, enlarged, with their numbers.
 Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& part) {
   const style::Palette& c = style::colours();
   const bool shares = square.view().shares;

@@ -65,7 +65,6 @@ Node agreement_badge(Application& application, const Computation& computed, bool
   return scene::steady({leads_to_difference(std::move(badge), application, computed), usual});
 }
 
-/// The same in a story, as a sentence.
 Node agreement_note(Application& application, const Computation& computed) {
   const style::Palette& c = style::colours();
   if (application.session.computing()) return scene::tag("computing…");
@@ -75,7 +74,6 @@ Node agreement_note(Application& application, const Computation& computed) {
       computed);
 }
 
-/// The injected fault, in every workspace, with a button to remove it.
 Node fault_pill(Application& application) {
   const InjectedFault& fault = application.session.state().verify.fault;
   const auto pill = [&](std::string words, Fit fit) {

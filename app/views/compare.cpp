@@ -66,7 +66,6 @@ std::string axis_explained(const ErrorAxis& axis) {
                      plain_number(axis.high), plain_number(axis.largest));
 }
 
-/// The colour scale of the memories above, with its ends.
 Node memory_colours(double range) {
   static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   return scene::row({scene::number("−" + plain_number(range, 2), scene::dim_ink),

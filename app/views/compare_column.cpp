@@ -90,12 +90,6 @@ std::vector<std::string> memory_words(const PictureScale& scale, bool is_before)
   return {fmt::format("{}, own scale {}", which, end), "own scale " + end, end};
 }
 
-/// Why there is no difference, in a short text.
-std::string no_difference(const ComparedSide& side, const ComparedSides& all) {
-  const Variant& variant = find_variant(all.reference().side.variant);
-  return variant.memory.none.empty() ? side.moment->no_difference : variant.label + " keeps no memory.";
-}
-
 /// The largest ‖e‖ of the token over all sides, before or after its write.
 double longest_error(const ComparedSides& all, Index token) {
   double longest = 0;
@@ -117,7 +111,6 @@ Node short_caption(std::string words, std::size_t most_lines) {
                       .most_lines = most_lines}};
 }
 
-/// Builds the parts of a column from top to bottom.
 class SideColumn {
  public:
   SideColumn(Application& application, const ComparedSides& all, std::size_t place, const Said& said)
@@ -217,11 +210,14 @@ class SideColumn {
     return scene::row({std::move(first).filling(), difference(memory).filling()}, Gap::wide);
   }
 
-  /// The difference of the memory from the reference's.
   Node difference(const SideMoment::Memory& memory) const {
     if (side_.is_reference) return scene::column({scene::note("the baseline")});
+    const Variant& than_rule = find_variant(all_.reference().side.variant);
     if (memory.apart.size() == 0)
-      return scene::column({scene::note("not comparable"), scene::caption(no_difference(side_, all_))});
+      return scene::column(
+          {scene::note("not comparable"),
+           scene::caption(than_rule.memory.none.empty() ? side_.moment->no_difference
+                                                        : than_rule.label + " keeps no memory.")});
     std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus baseline",
                                      "difference"};
     const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all_.range);

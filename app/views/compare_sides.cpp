@@ -121,7 +121,6 @@ void drag_side(Application& application, const PlotDone& done) {
   dragged.reset();
 }
 
-/// The buttons: add a side, and which memory is shown.
 Node buttons(Application& application) {
   Node add = scene::pill("+ side").named("add");
   const std::string refusal = why_not(find_command(application, "compare.add"), application);
@@ -166,7 +165,6 @@ class SideMenu {
 
   using Change = std::function<void(Side&)>;
 
-  /// A function that applies a change to this side.
   std::function<void(const Change&)> changes() const {
     return [&application = application_, side = side(), index = compared_.index](const Change& change) {
       Side next = side;

@@ -213,14 +213,6 @@ void parameter(Nodes& all, Application& application, const Computation& computed
       }));
 }
 
-/// A value as text: the read order has names in files that are not readable.
-std::string value_words(const Option& option, const std::string& value) {
-  if (option.name != read_order_option) return value;
-  Settings settings;
-  settings.options[option.name] = value;
-  return is_read_before(settings) ? "before" : "after";
-}
-
 void option(Nodes& all, Application& application, const Computation& computed, const Option& option) {
   const std::string* const resolved = value_at(computed.sequence.settings.options, option.name);
   if (!resolved || option.values.size() < 2) return;
@@ -231,7 +223,9 @@ void option(Nodes& all, Application& application, const Computation& computed, c
                                                         : fmt::format("{}: {}", words, option.meaning)));
   Nodes values;
   for (const std::string& value : option.values) {
-    const std::string said = value_words(option, value);
+    std::string said = value;  // the read order has names in files that are not readable
+    if (option.name == read_order_option)
+      said = is_read_before({.options = {{option.name, value}}}) ? "before" : "after";
     values.push_back(Node{scene::Button{said, scene::Button::Look::tab, *resolved == value}}
                          .named(value)
                          .told(said == value ? std::string() : fmt::format("{}={}", option.name, value))

@@ -342,7 +342,6 @@ class DataDetails {
     session.change(std::move(next));
   }
 
-  /// The name and the button that opens the data.
   Node title_line() const {
     const DataEntry* const listed = row_called(page_.entries, data_key(id()), &DataEntry::key);
     const std::string title = is_shown() ? answer_.value->data->title : listed ? listed->name : id();
@@ -359,7 +358,6 @@ class DataDetails {
         {scene::line(title, style::Text::title).named("title"), scene::rest(), std::move(button)}, Gap::far);
   }
 
-  /// Sizes, what to look at, and notes.
   Nodes told() const {
     Nodes all;
     if (const Preset* preset = preset_of(id())) {
@@ -401,7 +399,6 @@ class DataDetails {
     return all;
   }
 
-  /// An input field for the text, and example texts.
   Node text_choice() const {
     const auto choose = [&page = page_](const std::string& words) {
       TypedText typed = typed_text(page.chosen);
@@ -461,7 +458,6 @@ Node saved_place(Application& application, const std::string& id) {
   return scene::column(std::move(all), Gap::near);
 }
 
-/// Shown in place of a preview if nothing matches the filter.
 Node nothing_matches(DataPage& page) {
   return scene::column(
       {scene::paragraph(fmt::format("Nothing matches “{}”.", page.list.filter.typed)),

@@ -50,7 +50,6 @@ struct FolderList {
   fs::path path = {};  // empty: not read yet
   std::vector<std::string> names = {};
 
-  /// Reads the folder `wanted`, unless it is known already.
   void look_up(const fs::path& wanted, std::span<const std::string_view> endings) {
     if (path == wanted) return;
     path = wanted;
@@ -70,7 +69,6 @@ struct FolderList {
     std::ranges::sort(names, {}, [](const auto& name) { return std::pair(!name.ends_with('/'), name); });
   }
 
-  /// The names that begin with what is typed.
   std::vector<std::string> going_on(const std::string& typed) const {
     std::vector<std::string> fitting = names;
     const std::string begin = begun_name(typed);
@@ -98,7 +96,6 @@ struct FileDialog {
   const DataSet* left = nullptr;  // the data that were open at the request; null: no request
 };
 
-/// The content and the actions of a dialog.
 struct Asked {
   std::string title = {};
   std::string& typed;

@@ -31,7 +31,6 @@ struct ComparedRows {
   }
 };
 
-/// Whether the current step contributes to the written value.
 bool is_at_a_write(const Sight& sight) {
   if (!sight.record) return false;
   return is_among(sight.trace->operation(sight.cursor).purpose,
@@ -99,9 +98,8 @@ std::optional<CellFocus> recorded_cell(Application& application, bool is_written
   return is_token ? CellFocus{tensor, channel, 0} : CellFocus{tensor, sight.cursor.row, channel};
 }
 
-std::string residual_words(const Application& application, const FormResult& result) {
+std::string residual_words(const Choice& choice, const FormResult& result) {
   if (!result.is_compared) return "This form is being computed and compared.";
-  const Choice& choice = application.session.computed()->choice;
   return fmt::format(
       "Largest difference over all tokens: {}{}, from {}{}, relative to the largest number; {}",
       plain_number(result.residual(), 2), on_device(choice), reference_words(choice.precision),
@@ -115,7 +113,6 @@ std::string written_distance(const ComparedRows& compared, Form form) {
   return plain_number(compare("U", compared.numbers(form), reference.transpose()).error, 2);
 }
 
-/// Whether a fault is injected into this form.
 bool is_faulty(const Computation& computed, Form form) {
   return !computed.choice.fault.id.empty() && computed.choice.fault.form == form;
 }
@@ -135,7 +132,7 @@ Node heading(Application& application, Form form, const FormResult& result, cons
                          : result.amplified.empty()                                ? c.good
                                                                                    : c.text;
   Node number = scene::number(residual, ink).named("residual");
-  if (exists) number = std::move(number).told(residual_words(application, result));
+  if (exists) number = std::move(number).told(residual_words(computed.choice, result));
   return with_command(application, fmt::format("form.{}", name(form)),
                       scene::row({scene::line(form_title(form, computed.choice),
                                               present ? style::Text::strong : style::Text::body,
@@ -252,7 +249,6 @@ void add_own_output(Nodes& all, const Session& session) {
 
 constexpr float names_width = 66;  // design pixels
 
-/// A column of the cost table.
 struct Column {
   float part;  // of the width; bytes need more, for their unit
   const char* title;
@@ -343,7 +339,6 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
   return scene::column(std::move(all), Gap::tight).named("costs");
 }
 
-/// The forms one below the other, with notes on them.
 Nodes compared_forms(Application& application, const ComparedRows& compared, Index token, bool has_device) {
   Nodes all;
   for (const Form form : all_forms) all.push_back(form_row(application, form, compared, token));
@@ -372,7 +367,6 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
   return scene::column(std::move(all), Gap::near);
 }
 
-/// Forms or costs, on two tabs.
 Node either(Application& application, const ComparedRows& compared, Index token) {
   const bool costs = application.view.costs;
   const auto page = [&](const char* words, bool shows_costs, const char* meaning) {

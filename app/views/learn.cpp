@@ -139,7 +139,6 @@ Node moment_picture(const LearnScene& scene) {
   return scene::row({std::move(left).filling(), std::move(right).filling()}, Gap::far);
 }
 
-/// Why there is no picture, in the middle.
 Node reason_page(const std::string& reason) {
   return scene::column(
       {scene::rest(),

@@ -130,7 +130,6 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
   return plot;
 }
 
-/// Every channel of the solution as it converges.
 Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
   const style::Palette& c = style::colours();
   double least = std::min(solve.exact.minCoeff(), 0.0);

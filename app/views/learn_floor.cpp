@@ -28,10 +28,6 @@ double largest(const Vector<double>& numbers, Index first, Index end) {
   return most;
 }
 
-double smallest(const Vector<double>& numbers, Index first, Index end) {
-  return numbers.segment(first, end - first).minCoeff();
-}
-
 /// The symbol of a rule's decay as text and as LaTeX; "f" is the share that is forgotten.
 std::pair<const char*, const char*> gate_letter(const Computation& computed, const Keeping& keeping) {
   if (keeping.forgets) return {"f", "f"};
@@ -151,15 +147,6 @@ std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenC
   return links;
 }
 
-/// The entry of the rule's array for a half-life painted at a part of the gate's row.
-double painted_gate(const Keeping& keeping, float part) {
-  const double tokens = half_life_scale().value(part);
-  const double kept = tokens >= 0.95 * longest_life    ? 1
-                      : tokens <= 1.05 * shortest_life ? 0
-                                                       : kept_for(tokens);
-  return keeping.forgets ? 1 - kept : kept;
-}
-
 constexpr Index most_words = WordChoice{}.most;  // more are pinned: they share the room
 constexpr Index window_step = 64;  // tokens that a window moves by, so that scrolling seldom asks
 constexpr Index most_moments = 1500;
@@ -177,23 +164,20 @@ constexpr float lowest_lane = 6;
 constexpr float legible_lane = 13;  // as high as its label
 constexpr float highest_lane = 24;
 
-/// Which of the tokens so far have a row.
-std::string which_words(const Session& session) {
-  const AskedBy by = asked_choice(session).by;
-  if (by == AskedBy::person) return chosen_lanes_words;
-  return by == AskedBy::guide ? queried_lanes_words : strongest_lanes_words(session.token() + 1);
-}
-
 /// What the lanes measure, for which tokens, and, if it fits, what their colours mean.
 Node lanes_headline(const Session& session, bool is_alignment) {
   const style::Palette& c = style::colours();
   const RecalledLegend& legend = recalled_legend(is_alignment);
+  const AskedBy by = asked_choice(session).by;
+  const std::string which = by == AskedBy::person  ? chosen_lanes_words
+                            : by == AskedBy::guide ? queried_lanes_words
+                                                   : strongest_lanes_words(session.token() + 1);
   const auto entry = [](Mark::Kind kind, ImU32 colour, std::string_view words) {
     return scene::row({scene::mark(kind, colour), scene::tag(std::string(words))}, Gap::tight);
   };
   const Nodes words = {
       scene::text(std::string(legend.title), style::Text::strong, 0, Fit::whole).named("title"),
-      scene::note(which_words(session)).filling()};
+      scene::note(which).filling()};
   Nodes all = words;
   all.push_back(scene::row(
       {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatched, c.alarm, legend.excess),
@@ -356,7 +340,13 @@ void add_gates(Floor& floor, Application& application, const std::optional<Keepi
   FloorRow row = half_life_row(*application.session.computed(), *keeping, channel);
   const std::string refusal = keeping->array.empty() ? no_gate_words : "";
   let_paint(row, application, keeping->array, channel >= 0 ? std::optional(channel) : std::nullopt, refusal,
-            [&keeping](Index, float part) { return painted_gate(*keeping, part); });
+            [forgets = keeping->forgets](Index, float part) {
+              const double tokens = half_life_scale().value(part);
+              const double kept = tokens >= 0.95 * longest_life    ? 1
+                                  : tokens <= 1.05 * shortest_life ? 0
+                                                                   : kept_for(tokens);
+              return forgets ? 1 - kept : kept;
+            });
   floor.rows.push_back(std::move(row));
 }
 
@@ -434,12 +424,13 @@ FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Inde
   row.mark = [&keeping, &c, is_mean = are_many && channel < 0](Index first, Index end) {
     const FloorScale scale = half_life_scale();
     const auto part = [&](double kept) { return std::clamp(scale.part(half_life(kept)), 1e-3F, 1.0F); };
+    const auto of = [&](const Vector<double>& numbers) { return numbers.segment(first, end - first); };
     FloorMark mark;
-    mark.bar(part(smallest(keeping.mean, first, end)), is_mean ? style::mix(c.panel, c.gate, 0.75F) : c.gate);
+    mark.bar(part(of(keeping.mean).minCoeff()), is_mean ? style::mix(c.panel, c.gate, 0.75F) : c.gate);
     if (is_mean)
       mark.add({.kind = PieceKind::whisker,
-                .from = part(smallest(keeping.least, first, end)),
-                .to = part(keeping.most.segment(first, end - first).maxCoeff()),
+                .from = part(of(keeping.least).minCoeff()),
+                .to = part(of(keeping.most).maxCoeff()),
                 .colour = c.text});
     return mark;
   };

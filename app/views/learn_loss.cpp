@@ -12,7 +12,6 @@ constexpr double least_strength = 1e-4;  // of the axis: at strength 0 there wou
 constexpr double apart_x = 0.01;         // of an axis: points closer than this are one
 constexpr double apart_y = 0.02;
 
-/// What lasts while the dot is dragged.
 struct DraggedDot {
   bool active = false;
   double right = 0;   // the end of the axis when the drag began

@@ -16,7 +16,6 @@ constexpr double steepest = 1.5;
 constexpr double past_the_sphere = 1.08;
 constexpr Index most_channels = 32;  // more take long, and the result depends on pairs per channel
 
-/// The cosine of every two keys.
 Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture>& picture, Index token) {
   const style::Palette& c = style::colours();
   const Index count = picture->cosines.rows();
@@ -108,7 +107,6 @@ void add_rings(Plot& plot, const LearnView& view) {
   }
 }
 
-/// The keys on a sphere that can be rotated.
 Node sphere(Session& session, const KeyPicture& picture) {
   const Computation& computed = *session.computed();
   const Index token = session.token();
