@@ -13,12 +13,155 @@ namespace {
 
 // In design pixels.
 constexpr float rail_height = 88;
+constexpr float buttons_width = 132;
+constexpr float track_height = 24;
 constexpr float labels_width = 128;  // right of the tokens: the labels at the ends of lines
 
 constexpr ImVec2 largest_cell_beside = {108, 64};
 constexpr float picture_sides[] = {256, 208, 152, 96, 0};
 
 constexpr double most_times = 3;  // times the reference's range: a larger memory has its own scale
+
+constexpr double near_a_stop = 0.06;  // the handle stays at it
+constexpr double caught = 0.3;        // how near a side the pointer must be
+
+void move_side(Application& application, std::size_t index, double place, std::string_view merge_key) {
+  const SessionState& state = application.session.state();
+  const Side moved = moved_on_rail(compared_sides(state)[index], place);
+  SessionState next = with_side_as(state, index, moved);
+  next.compare.handle = index;
+  if (!(next == state)) application.session.change(std::move(next), merge_key);
+}
+
+bool is_shown(const ComparedSides& all, std::size_t stop) {
+  return std::ranges::any_of(all.sides, [&](const ComparedSide& side) {
+    return place_on_rail(side.side) == static_cast<double>(stop);
+  });
+}
+
+/// The name of a stop; a click brings the handle there.
+Node stop_name(Application& application, const ComparedSides& all, std::size_t stop) {
+  const RailStop& each = rail()[stop];
+  const auto written = [&](style::Text style, Fit fit) {
+    return Node{scene::Text{.words = each.name,
+                            .style = style,
+                            .ink = is_shown(all, stop) ? 0 : scene::dim_ink,
+                            .fit = fit,
+                            .centred = true}};
+  };
+  const style::Text usual = is_shown(all, stop) ? style::Text::strong : style::Text::body;
+  const std::size_t handle = std::ranges::find(all.sides, true, &ComparedSide::has_handle)->index;
+  return scene::first_that_fits({written(usual, Fit::whole), written(style::Text::caption, Fit::shorten)})
+      .named(each.variant)
+      .told(fmt::format("Move the handle here: {}.", each.words))
+      .on([&application, handle, stop] { move_side(application, handle, static_cast<double>(stop), {}); })
+      .filling();
+}
+
+Node stop_words(const ComparedSides& all, std::size_t stop) {
+  return Node{scene::Text{.words = rail()[stop].words,
+                          .style = style::Text::caption,
+                          .ink = is_shown(all, stop) ? 0 : scene::dim_ink,
+                          .most_lines = 2,
+                          .centred = true,
+                          .between = 1}}
+      .named(fmt::format("{} label", rail()[stop].variant))
+      .filling();
+}
+
+/// The rail's stops on a line, and the sides at their places; the one with the handle on top.
+Plot track_plot(const ComparedSides& all) {
+  const style::Palette& c = style::colours();
+  const auto last = static_cast<double>(rail().size() - 1);
+  Plot plot{.name = "track",
+            .x = {.low = -0.5, .high = last + 0.5, .has_round = false, .has_grid = false},
+            .y = {.low = -1, .high = 1, .has_round = false, .has_grid = false},
+            .presses = true,
+            .is_area = true};
+  plot.marks.push_back(line_mark(0, 0, last, 0, {.colour = c.edge, .width = style::lit_line}));
+  for (std::size_t stop = 0; stop < rail().size(); ++stop)
+    plot.marks.push_back(
+        point_mark(fmt::format("stop {}", stop), static_cast<double>(stop), 0,
+                   {.colour = c.dim, .width = style::lit_line, .marker = PlotMarker::ring, .size = 5}));
+  for (const bool has_handle : {false, true}) {
+    for (const ComparedSide& side : all.sides) {
+      const std::optional<double> place = place_on_rail(side.side);
+      if (!place || side.has_handle != has_handle) continue;
+      PlotMark mark = point_mark(has_handle ? "handle" : fmt::format("side {}", side.index), *place, 0,
+                                 {.colour = rule_colour(side.side.variant),
+                                  .marker = has_handle ? PlotMarker::handle : PlotMarker::circle,
+                                  .size = has_handle ? 11.0F : 5.0F});
+      mark.tip =
+          fmt::format("{} {}", rail_sentence(*place),
+                      has_handle ? "Drag it along the rail, or press , and ." : "Drag it along the rail.");
+      plot.marks.push_back(std::move(mark));
+    }
+  }
+  return plot;
+}
+
+/// The side nearest to a place on the rail, within `caught`.
+std::optional<std::size_t> side_near(const SessionState& state, double place) {
+  std::optional<std::size_t> nearest;
+  double least = caught;
+  const std::vector<Side> sides = compared_sides(state);
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::optional<double> at = place_on_rail(sides[i]);
+    const bool is_first = i == handle_side(state);  // it lies on top
+    if (!at || !(std::abs(*at - place) < least || (is_first && std::abs(*at - place) < caught))) continue;
+    nearest = i;
+    least = is_first ? 0 : std::abs(*at - place);
+  }
+  return nearest;
+}
+
+/// Drags a side; a side that is only pressed gets the handle.
+void drag_side(Application& application, const PlotDone& done) {
+  auto& dragged = context_local<std::optional<std::size_t>, struct DraggedSide>();
+  Session& session = application.session;
+  if (done.begins && done.at) dragged = side_near(session.state(), done.at->x);
+  if (!dragged) return;
+  if (done.active && done.at && done.moved.x != 0) {
+    const double place = std::clamp(done.at->x, 0.0, static_cast<double>(rail().size() - 1));
+    const double stop = std::round(place);
+    move_side(application, *dragged, std::abs(place - stop) < near_a_stop ? stop : place, "rail");
+  }
+  if (!done.ends) return;
+  session.end_merge();
+  session.change([&](SessionState& state) { state.compare.handle = *dragged; });
+  dragged.reset();
+}
+
+Node buttons(Application& application) {
+  Node add = scene::pill("+ side").named("add");
+  const std::string refusal = why_not(find_command(application, "compare.add"), application);
+  add = std::move(add).enabled_if(refusal.empty()).told(refusal).on([&application] {
+    perform(find_command(application, "compare.add"), application);
+  });
+  const auto show = [&session = application.session](std::size_t chosen) {
+    session.change([chosen](SessionState& state) { state.compare.before = chosen == 0; });
+  };
+  return scene::column({std::move(add), scene::segments({"before", "after"},
+                                                        application.session.state().compare.before ? 0 : 1,
+                                                        show, "The memory before or after this token.")});
+}
+
+/// The rail of rules with the sides on it.
+Node rail_node(Application& application, const ComparedSides& all) {
+  Nodes names;
+  Nodes words;
+  for (std::size_t stop = 0; stop < rail().size(); ++stop) {
+    names.push_back(stop_name(application, all, stop));
+    words.push_back(stop_words(all, stop));
+  }
+  const auto drag = [&application](const PlotDone& done) { drag_side(application, done); };
+  return scene::row({scene::column({scene::row(std::move(names), Gap::none),
+                                    scene::plotted(track_plot(all), drag).fixed(track_height),
+                                    scene::top_row(std::move(words), Gap::none)},
+                                   Gap::hair)
+                         .filling(),
+                     buttons(application).fixed(buttons_width)});
+}
 
 /// The session computes the side that is stepped through; the others are requested as questions.
 void ask_computed(Application& application, ComparedSide& side) {

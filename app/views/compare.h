@@ -45,14 +45,7 @@ PlotLook side_look(const ComparedSides& all, const ComparedSide& side);
 /// The name of a side: that of its stop on the rail, else of its rule; then its other settings.
 std::string side_name(const Side& side);
 
-/// The rail of rules with the sides on it.
-Node rail_node(Application& application, const ComparedSides& all);
-
 /// The sides beside each other.
 Node side_columns(Application& application, const ComparedSides& all);
-
-/// The menu of a side: another rule, form, precision or option.
-Node side_menu(Application& application, const ComparedSide& side);
-inline constexpr float side_menu_width = 460;  // design pixels
 
 }  // namespace palimpsest

@@ -3,9 +3,10 @@
 #include "app/views/compare.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
+#include "core/base/parse.h"
 #include "core/steps/recognised.h"
 
-// What stands in the columns of Compare.
+// What stands in the columns of Compare, and the menu of each.
 
 namespace palimpsest {
 
@@ -103,6 +104,166 @@ double longest_error(const ComparedSides& all, Index token) {
   return longest;
 }
 
+// In design pixels.
+constexpr float menu_width = 460;
+constexpr float rules_width = 240;
+constexpr float list_height = 340;
+
+/// The menu of a side; every line changes the side.
+class SideMenu {
+ public:
+  SideMenu(Application& application, const ComparedSide& side) : application_(application), compared_(side) {}
+
+  Node content() {
+    Nodes rules = {scene::caption("Rule")};
+    for (const Variant& variant : variants()) add_rule(rules, variant);
+    add_forms();
+    add_precisions();
+    add_devices();
+    add_settings();
+    if (compared_.index > 0) add_sliders();
+    return scene::column(
+        {scene::top_row(
+             {scene::scroll("rules", scene::column(std::move(rules), Gap::tight)).fixed(rules_width),
+              scene::scroll("how", scene::column(std::move(how_), Gap::tight)).filling()},
+             Gap::wide)
+             .fixed(list_height)});
+  }
+
+ private:
+  const Side& side() const { return compared_.side; }
+  const Computation* computed() const { return compared_.computed.get(); }
+
+  using Change = std::function<void(Side&)>;
+
+  std::function<void(const Change&)> changes() const {
+    return [&application = application_, side = side(), index = compared_.index](const Change& change) {
+      Side next = side;
+      change(next);
+      if (next == side) return;
+      application.session.change(with_side_as(application.session.state(), index, std::move(next)),
+                                 "side menu");
+    };
+  }
+
+  std::function<void()> act(Change change) const {
+    return [apply = changes(), change = std::move(change)] { apply(change); };
+  }
+
+  /// A line to choose, unless there is a reason why not.
+  void add(const std::string& words, bool is_chosen, Change change, const std::string& reason = {}) {
+    how_.push_back(
+        scene::choice(words, is_chosen).on(act(std::move(change))).enabled_if(reason.empty()).told(reason));
+  }
+
+  void add_rule(Nodes& rules, const Variant& variant) const {
+    const bool is_chosen = variant.id == side().variant;
+    Node line = scene::choice(variant.label, is_chosen)
+                    .named(variant.id)
+                    .told(variant.words)
+                    .on(act([id = variant.id](Side& next) {
+                      if (next.variant != id) next.settings = {};
+                      next.variant = id;
+                    }));
+    rules.push_back(is_chosen ? scene::column({std::move(line)}).revealed_for(variant.id) : std::move(line));
+  }
+
+  void add_forms() {
+    how_.push_back(scene::caption("Form"));
+    for (const Form form : all_forms)
+      add(
+          std::string(name(form)), side().form == form, [form](Side& next) { next.form = form; },
+          computed() ? computed()->form(form).missing : std::string());
+    if (!has_chunks(side().form)) return;
+    for (const Index chunk : {side().chunk_size / 2, side().chunk_size * 2}) {
+      if (chunk >= 1 && (!computed() || chunk <= largest_chunk(computed()->sequence.tokens)))
+        add(fmt::format("chunks of {}", chunk), false, [chunk](Side& next) { next.chunk_size = chunk; });
+    }
+  }
+
+  void add_precisions() {
+    how_.push_back(scene::caption("Precision"));
+    const Backend& device = find_backend(side().device, application_.session.devices());
+    for (const Precision precision : all_precisions)
+      add(
+          std::string(name(precision)), side().precision == precision,
+          [precision](Side& next) { next.precision = precision; }, why_not_in(device, precision));
+  }
+
+  void add_devices() {
+    how_.push_back(scene::caption("Device"));
+    for (const Backend* device : application_.session.devices())
+      add(
+          std::string(device->name()), side().device == device->name(),
+          [name = std::string(device->name())](Side& next) { next.device = name; },
+          application_.session.why_not_on(*device, side().form, computed()));
+  }
+
+  /// The rule's options and its integer or bounded parameters.
+  void add_settings() {
+    const Variant& variant = find_variant(side().variant);
+    for (const Option& option : variant.options) {
+      how_.push_back(scene::caption(option.name));
+      const std::string* const given = value_at(side().settings.options, option.name);
+      for (const std::string& value : option.values) {
+        add(value, value == (given ? *given : option.values.front()),
+            [option = option.name, value](Side& next) { next.settings.options[option] = value; });
+        how_.back().name = option.name + " " + value;
+      }
+    }
+    for (const Parameter& parameter : all_parameters(variant)) add_number(parameter);
+  }
+
+  void add_number(const Parameter& parameter) {
+    double value = parameter.standard.value_or(parameter.stand_in);
+    if (computed() && computed()->sequence.settings.parameters.contains(parameter.name))
+      value = computed()->sequence.parameter(parameter.name);
+    if (const double* const given = value_at(side().settings.parameters, parameter.name)) value = *given;
+    const auto type = [change = changes(), parameter](const std::string& text) {
+      const double typed = parse_all<double>(text).value_or(NAN);
+      if (!(typed >= parameter.minimum && typed <= parameter.maximum)) return;
+      change([&](Side& next) {
+        next.settings.parameters[parameter.name] = parameter.whole ? std::floor(typed) : typed;
+      });
+    };
+    how_.push_back(
+        scene::row({Node{scene::Input{.text = fmt::format("{:.5g}", value), .set = type, .on_enter = true}}
+                        .named(parameter.name)
+                        .told(parameter.meaning)
+                        .fixed(90),
+                    scene::line(parameter.name)}));
+  }
+
+  /// Sliders for the inputs of this side alone; those of the first side are in Step.
+  void add_sliders() {
+    how_.push_back(scene::caption("For this side alone"));
+    for (const auto& [kind, symbol, words, role] :
+         {std::tuple("scale_decay", "\\alpha", "to the power of", Role::gate),
+          {"scale_strength", "\\beta", "times", Role::strength},
+          {"scale_keys", "k", "times", Role::key}}) {
+      const double* const own = value_at(side().sliders, kind);
+      const auto set = [change = changes(), kind = kind](double value) {
+        change([&](Side& next) {
+          if (value == 1)
+            next.sliders.erase(kind);
+          else
+            next.sliders[kind] = value;
+        });
+      };
+      how_.push_back(Node{scene::Slider{.symbol = symbol,
+                                        .words = words,
+                                        .value = own ? *own : 1,
+                                        .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = role},
+                                        .set = set}}
+                         .named(kind));
+    }
+  }
+
+  Application& application_;
+  const ComparedSide& compared_;
+  Nodes how_;
+};
+
 /// A caption, cut after some lines.
 Node short_caption(std::string words, std::size_t most_lines) {
   return {scene::Text{.words = std::move(words),
@@ -145,8 +306,9 @@ class SideColumn {
     const std::size_t index = side_.index;
     Node menu = {scene::Menu{
         .words = words,
-        .content = [side = side_, &application = application_] { return side_menu(application, side); },
-        .width = side_menu_width,
+        .content = [side = side_,
+                    &application = application_] { return SideMenu(application, side).content(); },
+        .width = menu_width,
         .fills = is_cut}};
     menu = std::move(menu)
                .named(fmt::format("another {}", index))

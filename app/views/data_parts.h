@@ -6,9 +6,6 @@
 
 namespace palimpsest {
 
-/// The slider for the chunk size: tokens in a chunk, and what every size costs.
-Node knob(Application& application);
-
 /// The sliders that change the inputs: gates, write strength, norm of the keys, and the rule's parameters.
 Node adjusting_numbers(Application& application);
 
