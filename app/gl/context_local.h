@@ -42,8 +42,8 @@ T& context_local() {
   return *found;
 }
 
-/// What `make` made of `key` in the current Dear ImGui context: made again when the key is another one than
-/// at the last call. For one place in the program, as every lambda has a type of its own.
+/// What `make` made of `key` in the current Dear ImGui context, until the next call with another key. For one
+/// place in the program, as every lambda has a type of its own.
 template <class Key, class Make>
 const auto& kept_for(const Key& key, const Make& make) {
   struct Kept {

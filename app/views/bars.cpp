@@ -106,9 +106,11 @@ Node list_of_rules(Application& application) {
   list.follow(left, true);
   for (const std::string& id : left) {
     const Variant& variant = find_variant(id);
-    rows.push_back(list.row(
-        id, named_choice(variant.label + (id == present ? " · in use" : ""), variant.words, id == list.at),
-        [&application, id] { choose_variant(application, id); }));
+    Node name = scene::line(variant.label + (id == present ? " · in use" : ""),
+                            id == list.at ? style::Text::strong : style::Text::body);
+    Node row = scene::column({scene::row({std::move(name), scene::rest()}), scene::caption(variant.words)},
+                             Gap::tight);
+    rows.push_back(list.row(id, std::move(row), [&application, id] { choose_variant(application, id); }));
   }
   if (left.empty()) rows.push_back(scene::caption("No results."));
   Node line = {

@@ -3,7 +3,7 @@
 #include "app/views/compare.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
-#include "core/base/parse.h"
+#include "core/base/text.h"
 #include "core/steps/recognised.h"
 
 // What stands in the columns of Compare, and the menu of each.

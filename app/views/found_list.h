@@ -43,12 +43,4 @@ struct FoundList {
   }
 };
 
-/// A name, with a sentence below it that wraps.
-inline Node named_choice(const std::string& name, const std::string& words, bool chosen) {
-  return scene::column(
-      {scene::row({scene::line(name, chosen ? style::Text::strong : style::Text::body), scene::rest()}),
-       scene::caption(words)},
-      Gap::tight);
-}
-
 }  // namespace palimpsest
