@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/base/matrix.h"
 #include "core/io/file.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -34,12 +35,8 @@ int events_of_one_frame(const ImVector<ImGuiInputEvent>& queue) {
   return queue.Size;
 }
 
-// Every context_local() adds a hook, and may do so while Dear ImGui goes through them: the test engine runs
-// tests in one. They must not move then.
-constexpr int most_hooks = 512;
-
-}  // namespace
-
+/// ImGui::NewFrame() that keeps the order of input between two frames: a key has the modifiers that were held
+/// when it was pressed, however early they were released. Later events wait for the next frame.
 void new_frame() {
   ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
   const int seen = events_of_one_frame(queue);
@@ -48,6 +45,12 @@ void new_frame() {
   ImGui::NewFrame();
   for (const ImGuiInputEvent& event : later) queue.push_back(event);
 }
+
+// Every context_local() adds a hook, and may do so while Dear ImGui goes through them: the test engine runs
+// tests in one. They must not move then.
+constexpr int most_hooks = 512;
+
+}  // namespace
 
 Canvas::Canvas() {
   if (const int version = epoxy_gl_version(); !epoxy_is_desktop_gl() || version < 33) {
@@ -127,19 +130,14 @@ void Canvas::show() const {
 Image Canvas::read_pixels() const {
   Image image{.width = width_, .height = height_, .rgb = {}};
   if (width_ == 0) return image;  // nothing was drawn yet
-  const std::size_t row = static_cast<std::size_t>(width_) * 3;
-  image.rgb.resize(row * static_cast<std::size_t>(height_));
+  image.rgb.resize(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
   // OpenGL's first row is the lowest one.
-  for (int y = 0; y < height_ / 2; ++y) {
-    const auto top = image.rgb.begin() + static_cast<std::ptrdiff_t>(row) * y;
-    const auto bottom = image.rgb.begin() + static_cast<std::ptrdiff_t>(row) * (height_ - 1 - y);
-    std::swap_ranges(top, top + static_cast<std::ptrdiff_t>(row), bottom);
-  }
+  Eigen::Map<Matrix<std::uint8_t>>(image.rgb.data(), height_, width_ * 3).colwise().reverseInPlace();
   return image;
 }
 

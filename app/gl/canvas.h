@@ -32,10 +32,6 @@ std::vector<std::byte> png_of(const Image& image);
 /// Writes a PNG file, whole or not at all; throws an Error that names the file when it cannot be written.
 void write_png(const Image& image, const std::filesystem::path& file);
 
-/// ImGui::NewFrame() that keeps the order of input between two frames: a key has the modifiers that were held
-/// when it was pressed, however early they were released. Later events wait for the next frame.
-void new_frame();
-
 /// Dear ImGui drawn by OpenGL 3.3 into a picture of its own, on whatever context is current. The window and
 /// the off-screen renderer both draw through it, so that what they show is the same and can be read back at
 /// any time. Needs the same OpenGL context to be current in every call, the destructor included.

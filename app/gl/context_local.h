@@ -3,15 +3,10 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // for the hook that runs when a context ends
 
-#include <concepts>
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <tuple>
-#include <unordered_map>
 
 namespace palimpsest {
 
@@ -55,32 +50,11 @@ const auto& kept_for(const Key& key, const Make& make) {
   return kept.value;
 }
 
-/// The hash of a text, or of a tuple of values and texts: the same for a string and a view of it.
-struct TextHash {
-  using is_transparent = void;
-
-  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-
-  template <class... Part>
-  std::size_t operator()(const std::tuple<Part...>& parts) const {
-    std::size_t hash = 0;
-    std::apply([&](const auto&... part) { ((hash = hash * 1'000'003 + of(part)), ...); }, parts);
-    return hash;
-  }
-
- private:
-  static std::size_t of(std::string_view text) { return std::hash<std::string_view>()(text); }
-  template <class Part>
-  requires(!std::convertible_to<Part, std::string_view>) static std::size_t of(const Part& part) {
-    return std::hash<Part>()(part);
-  }
-};
-
 /// Values by key that are forgotten when no frame has asked for them for a while.
 template <class Key, class Value>
 class FrameCache {
  public:
-  /// The value of `key`; a new one is made by default.
+  /// The value of `key`, whose texts may be views; a new one is made by default.
   template <class Name>
   Value& operator[](const Name& key) {
     const int frame = ImGui::GetFrameCount();
@@ -107,7 +81,7 @@ class FrameCache {
     std::erase_if(entries_, [&](const auto& entry) { return frame - entry.second.last_used > frames_kept; });
   }
 
-  std::unordered_map<Key, Entry, TextHash, std::equal_to<>> entries_;
+  std::map<Key, Entry, std::less<>> entries_;
   int swept_ = 0;
 };
 

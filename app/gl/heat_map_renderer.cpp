@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <utility>
 #include <vector>
 
 #include "app/session/paths.h"
@@ -53,12 +52,6 @@ void Texture::upload(int format_on_card, unsigned format, unsigned type, const v
 
 namespace {
 
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(fmt::format("the shader '{}' could not be read", file.string()));
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 std::string numbered(const std::string& source) {
   std::istringstream lines(source);
   std::string result;
@@ -79,7 +72,9 @@ std::string log_of(GLuint object, GetLength get_length, GetLog get_log) {
 
 // Attaches a shader to the program, which then keeps it.
 void attach(GLuint program, GLenum kind, const std::filesystem::path& file) {
-  const std::string source = read_text(file);
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw Error(fmt::format("the shader '{}' could not be read", file.string()));
+  const std::string source{std::istreambuf_iterator<char>(stream), {}};
   const char* const text = source.c_str();
   const GLuint shader = glCreateShader(kind);
   glShaderSource(shader, 1, &text, nullptr);
@@ -121,17 +116,14 @@ GLuint linked_shaders() {
 
 constexpr int entries = 2 * colour_steps + 2;  // every step, then NaN
 
-void append_colours(std::vector<std::uint8_t>& rgba, const ColourMap& map) {
-  for (int step = -colour_steps; step <= nan_step; ++step) {
-    const Rgb8 colour = colour_of_step(map, step);
-    rgba.insert(rgba.end(), {colour.red, colour.green, colour.blue, 255});
-  }
-}
-
 void upload_colours(Texture& texture, const ColourMap& map) {
   std::vector<std::uint8_t> rgba;
-  append_colours(rgba, map);
-  append_colours(rgba, faded(map, HeatMapRenderer::strength_of_lines));
+  for (const ColourMap& each : {map, faded(map, HeatMapRenderer::strength_of_lines)}) {
+    for (int step = -colour_steps; step <= nan_step; ++step) {
+      const Rgb8 colour = colour_of_step(each, step);
+      rgba.insert(rgba.end(), {colour.red, colour.green, colour.blue, 255});
+    }
+  }
   texture.upload_pixels(rgba, entries, 2);
 }
 
@@ -158,20 +150,10 @@ void set_colour(GLint uniform, Rgb8 colour) {
 }  // namespace
 
 HeatMapRenderer::HeatMapRenderer() : program_(linked_shaders()) {
-  const std::pair<const char*, int*> all[] = {{"numbers", &uniforms_.numbers},
-                                              {"colours", &uniforms_.colours},
-                                              {"half_steps_per_unit", &uniforms_.half_steps_per_unit},
-                                              {"origin", &uniforms_.origin},
-                                              {"size", &uniforms_.size},
-                                              {"height", &uniforms_.height},
-                                              {"line", &uniforms_.line},
-                                              {"hatch_distance", &uniforms_.hatch_distance},
-                                              {"hatch_line", &uniforms_.hatch_line},
-                                              {"hatch_paper", &uniforms_.hatch_paper},
-                                              {"hatch_ink", &uniforms_.hatch_ink}};
-  for (const auto& [name, location] : all) {
-    *location = glGetUniformLocation(program_, name);
-    if (*location >= 0) continue;
+  for (const char* name : {"numbers", "colours", "half_steps_per_unit", "origin", "size", "height", "line",
+                           "hatch_distance", "hatch_line", "hatch_paper", "hatch_ink"}) {
+    const int location = uniforms_[name] = glGetUniformLocation(program_, name);
+    if (location >= 0) continue;
     glDeleteProgram(program_);
     throw Error(fmt::format("a shader has no uniform called '{}'", name));
   }
@@ -197,17 +179,17 @@ void HeatMapRenderer::draw(const HeatMapPass& pass) const noexcept {
   glUseProgram(program_);
   bind(0, pass.numbers);
   bind(1, pass.dim ? dim_.name() : bright_.name());
-  glUniform1i(uniforms_.numbers, 0);
-  glUniform1i(uniforms_.colours, 1);
-  glUniform1f(uniforms_.half_steps_per_unit, half_steps_per_unit(pass.range));
-  glUniform2i(uniforms_.origin, rectangle.x, rectangle.y);
-  glUniform2i(uniforms_.size, rectangle.width, rectangle.height);
-  glUniform1i(uniforms_.height, pass.picture_height);
-  glUniform1i(uniforms_.line, pass.line);
-  glUniform1i(uniforms_.hatch_distance, pass.hatch.distance);
-  glUniform1i(uniforms_.hatch_line, pass.hatch.line);
-  set_colour(uniforms_.hatch_paper, pass.hatch.paper);
-  set_colour(uniforms_.hatch_ink, pass.hatch.ink);
+  glUniform1i(uniforms_.at("numbers"), 0);
+  glUniform1i(uniforms_.at("colours"), 1);
+  glUniform1f(uniforms_.at("half_steps_per_unit"), half_steps_per_unit(pass.range));
+  glUniform2i(uniforms_.at("origin"), rectangle.x, rectangle.y);
+  glUniform2i(uniforms_.at("size"), rectangle.width, rectangle.height);
+  glUniform1i(uniforms_.at("height"), pass.picture_height);
+  glUniform1i(uniforms_.at("line"), pass.line);
+  glUniform1i(uniforms_.at("hatch_distance"), pass.hatch.distance);
+  glUniform1i(uniforms_.at("hatch_line"), pass.hatch.line);
+  set_colour(uniforms_.at("hatch_paper"), pass.hatch.paper);
+  set_colour(uniforms_.at("hatch_ink"), pass.hatch.ink);
   glBindVertexArray(no_vertices_);
   glDisable(GL_BLEND);
   glEnable(GL_SCISSOR_TEST);

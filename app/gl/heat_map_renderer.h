@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "core/base/colour_map.h"
 
@@ -82,11 +84,8 @@ class HeatMapRenderer {
   void draw(const HeatMapPass& pass) const noexcept;
 
  private:
-  unsigned program_ = 0;  // its shaders, linked
-  struct {
-    int numbers, colours, half_steps_per_unit, origin, size, height, line, hatch_distance, hatch_line,
-        hatch_paper, hatch_ink;
-  } uniforms_{};
+  unsigned program_ = 0;                      // its shaders, linked
+  std::map<std::string_view, int> uniforms_;  // where they are
   unsigned no_vertices_ = 0;
   std::optional<ColourMap> map_;
   Texture bright_;

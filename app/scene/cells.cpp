@@ -4,7 +4,6 @@
 
 #include "app/scene/parts.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -84,17 +83,16 @@ struct CellPainter {
       const CellName& name = tables.columns[i];
       const ImVec2 from = {left + static_cast<float>(i) * plan.cell.x,
                            corner.y + plan.titles + plan.pictures};
-      const std::string shown = tables.rising ? draw_rising_name(name, from, line)
-                                              : draw_column_name(name, from, plan.cell.x - px(2));
+      std::string shown;
+      if (tables.rising) {
+        shown = shortened(name.words, px(most_rising));
+        draw_rising_text({std::round(from.x + (plan.cell.x - line) / 2), top() - px(below_head)}, name.ink,
+                         shown);
+      } else {
+        shown = draw_column_name(name, from, plan.cell.x - px(2));
+      }
       if (is_noted) note_part(fmt::format("column/{}", i), {from, {from.x + plan.cell.x, top()}}, shown);
     }
-  }
-
-  std::string draw_rising_name(const CellName& name, ImVec2 from, float line) const {
-    const std::string shown = shortened(name.words, px(most_rising));
-    draw_rising_text({std::round(from.x + (plan.cell.x - line) / 2), top() - px(below_head)}, name.ink,
-                     shown);
-    return shown;
   }
 
   /// The text with the number before it, as far as both fit.

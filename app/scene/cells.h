@@ -1,7 +1,6 @@
 #pragma once
 
-#include "app/scene/ruler.h"
-#include "app/widgets/heat_map.h"
+#include "app/widgets/text.h"
 
 // Small tables of numbers, with a coloured cell for each.
 

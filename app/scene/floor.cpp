@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/gl/context_local.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -33,8 +32,6 @@ struct KeptStroke {
   bool active = false;
   FloorStroke stroke = {};
 };
-
-/// Draws one floor from top to bottom.
 class FloorPainter {
  public:
   FloorPainter(const Floor& floor, FloorView& view, const FloorColumns& columns)
@@ -70,8 +67,9 @@ class FloorPainter {
     for (std::size_t i = 0; i < outer_.size(); ++i) {
       const FloorRow& row = floor_.rows[i];
       clipped([&] { content(row, inner(i)); });
-      draw_floor_label(row, columns_, label_place(i),
-                       columns_.position.x - px(floor_gutter - style::panel_padding));
+      Rectangle label = inner(i);  // that of the tokens is on their line
+      if (row.kind == FloorRow::Kind::words) label.maximum.y = label.minimum.y + px(word_line);
+      draw_floor_label(row, columns_, label, columns_.position.x - px(floor_gutter - style::panel_padding));
       note_part(row.name, inner(i));
       if (row.paint || !row.refusal.empty()) paint(row, inner(i));
     }
@@ -90,13 +88,6 @@ class FloorPainter {
     const auto& [from, to] = outer_[row];
     const float top = from.y + px(floor_.rows[row].above);
     return {{from.x, top}, {to.x, std::max(to.y - px(floor_.rows[row].below), top)}};
-  }
-
-  /// The place of a row's label; that of the tokens is on their line.
-  Rectangle label_place(std::size_t row) const {
-    Rectangle place = inner(row);
-    if (floor_.rows[row].kind == FloorRow::Kind::words) place.maximum.y = place.minimum.y + px(word_line);
-    return place;
   }
 
   std::string label(Index token) const { return visible_label(entry(floor_.text.labels, token)); }
@@ -140,16 +131,12 @@ class FloorPainter {
     }
   }
 
-  bool has_groups() const {
-    return floor_.groups.is_whole ||
-           static_cast<float>(floor_.groups.size) * columns_.column >= px(narrowest_group);
-  }
-
   /// Calls `draw(group, first, last, left, right)` for every visible group.
   template <class Draw>
   void each_group(Draw draw) const {
-    if (!has_groups() || floor_.groups.word.empty()) return;
     const Index size = floor_.groups.size;
+    const bool has_room = static_cast<float>(size) * columns_.column >= px(narrowest_group);
+    if ((!floor_.groups.is_whole && !has_room) || floor_.groups.word.empty()) return;
     for (Index group = columns_.begin() / size; group * size < columns_.end(); ++group) {
       const Index first = group * size;
       const Index last = std::min(first + size, columns_.tokens);
@@ -325,8 +312,6 @@ class FloorPainter {
     return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled) &&
            !ImGui::IsItemActive();
   }
-
-  /// Lets a row be painted.
   void paint(const FloorRow& row, const Rectangle& place) {
     ImGui::SetCursorScreenPos(place.minimum);
     const float height = std::max(place.height(), 1.0F);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/scene/parts.h"
-#include "app/scene/ruler.h"
+#include "app/widgets/text.h"
 
 // The floor of a workspace as a value: the tokens of a text, with rows of marks above and below. Only
 // draw_floor() knows their places.
@@ -276,9 +276,6 @@ float floor_overview_height();
 
 /// A part of the floor that was drawn last in the current scope ("gate", "words/42"); null if there is none.
 const Part* floor_part(std::string_view name);
-
-/// The opacity of tokens that are not reached yet.
-inline constexpr float floor_to_come = 0.38F;
 
 /// The marks, lines and numbers of a row in `place`, clipped by the current clip rectangle.
 void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumns& columns,

@@ -1,7 +1,6 @@
 // The places of a floor's columns, and how they scroll and zoom.
 
 #include "app/scene/floor.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -16,26 +15,25 @@ constexpr float widest_word = 180;
 constexpr float least_words = 0.8F;  // of their natural width: narrower columns have no labels
 
 /// The widths of the tokens' columns.
-class Widths {
- public:
-  Widths(const FloorView& view, std::span<const std::string> labels, const Ruler& ruler)
-      : labels_(labels),
-        ruler_(ruler),
-        column_(view.column),
-        factor_(view.natural > 0 ? view.column / view.natural : 0),
-        words_(factor_ >= least_words) {}
+struct Widths {
+  const FloorView& view;
+  std::span<const std::string> labels;
+  const Ruler& ruler;
+  float factor = view.natural > 0 ? view.column / view.natural : 0;
+  bool has_words = factor >= least_words;
 
   static float natural(const std::string& label, const Ruler& ruler) {
     const float word = ruler.words(visible_label(label), style::Text::body).x + ruler.px(around_a_word);
     return std::clamp(word, ruler.px(narrowest_word), ruler.px(widest_word));
   }
 
-  bool words() const { return words_; }
-  float of(Index token) const { return words_ ? factor_ * natural(entry(labels_, token), ruler_) : column_; }
+  float of(Index token) const {
+    return has_words ? factor * natural(entry(labels, token), ruler) : view.column;
+  }
 
   /// The place in the text that is `width` pixels before the place `end`; may be negative.
   double begin_of(double end, float width) const {
-    if (!words_) return end - static_cast<double>(width / column_);
+    if (!has_words) return end - static_cast<double>(width / view.column);
     auto token = static_cast<Index>(std::ceil(end));
     double left = static_cast<double>(width);
     double part = end - static_cast<double>(token - 1);  // of the last column
@@ -46,15 +44,8 @@ class Widths {
       left -= column * part;
       part = 1;
     }
-    return -left / static_cast<double>(column_);
+    return -left / static_cast<double>(view.column);
   }
-
- private:
-  std::span<const std::string> labels_;
-  const Ruler& ruler_;
-  float column_;
-  float factor_;
-  bool words_;
 };
 
 /// The mean width over the first labels.
@@ -139,12 +130,12 @@ double FloorColumns::at(float x) const {
 FloorColumns floor_columns(FloorView& view, const FloorText& text, const Ruler& ruler, ImVec2 position,
                            ImVec2 size) {
   fit(view, text, ruler, size.x);
-  const Widths widths(view, text.labels, ruler);
+  const Widths widths{view, text.labels, ruler};
   follow(view, widths, text, size.x);
   const double last = widths.begin_of(static_cast<double>(text.tokens), size.x);
   view.first = std::max(std::min(view.first, last), 0.0);
   FloorColumns columns = {position, size, text.tokens, view.first, view.column};
-  if (!widths.words() || text.tokens == 0) return columns;
+  if (!widths.has_words || text.tokens == 0) return columns;
   Index token = columns.begin();
   const float hidden = static_cast<float>(view.first - std::floor(view.first)) * widths.of(token);
   columns.edges.push_back(position.x - hidden);
@@ -158,7 +149,7 @@ void zoom_floor(FloorView& view, const FloorColumns& columns, const FloorText& t
   const double under = columns.at(x);
   view.column = std::clamp(view.column * factor, fitting(view, columns.tokens, columns.size.x, ruler),
                            widest(view, ruler));
-  view.first = Widths(view, text.labels, ruler).begin_of(under, x - columns.position.x);
+  view.first = Widths{view, text.labels, ruler}.begin_of(under, x - columns.position.x);
 }
 
 }  // namespace palimpsest

@@ -4,7 +4,6 @@
 
 #include "app/gl/context_local.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -28,14 +27,13 @@ constexpr float beside_symbol = 18;
 constexpr float number_column = 26;  // beside labels at the left
 constexpr float key_box = 8;
 
-constexpr float paler = 0.45F;  // opacity of an outline that is filled instead
+constexpr float paler = 0.45F;    // opacity of an outline that is filled instead,
+constexpr float to_come = 0.38F;  // and of tokens that are not reached yet
 
 /// A colour, paler for a token that is not reached yet.
 ImU32 floor_ink(const Floor& floor, ImU32 colour, Index token) {
-  return token < floor.reached ? colour : style::mix(style::colours().panel, colour, floor_to_come);
+  return token < floor.reached ? colour : style::mix(style::colours().panel, colour, to_come);
 }
-
-/// A column with its marks.
 struct MarkedColumn {
   Index first = 0;
   float left = 0;
@@ -87,8 +85,6 @@ std::pair<float, float> sides_of(const MarkedColumn& column, FloorWidth width, c
   }
   return inside(wide > px(slim_bar) ? (wide - px(slim_bar)) / 2 : 0);
 }
-
-/// Draws the marks of one row, column after column.
 class MarkPainter {
  public:
   MarkPainter(const Rectangle& place, float least) : place_(place), least_(px(least)) {}
@@ -189,8 +185,6 @@ void draw_lane(const FloorPiece& piece, ImU32 colour, const Rectangle& column, b
   const float end = std::max(std::round(from.x + (to.x - from.x) * part), from.x + 1);
   if (part > 0) list->AddRectFilled({from.x, y}, {end, y + px(lane_height)}, colour);
 }
-
-/// A number to write beside a bar.
 struct BarNumber {
   Index token = 0;
   Rectangle bar;

@@ -1,4 +1,4 @@
-#include "app/scene/layout.h"
+#include "app/scene/node.h"
 
 namespace palimpsest::scene {
 
@@ -7,7 +7,6 @@ namespace {
 // In design pixels.
 constexpr float slider_height = 40;
 constexpr float input_height = 30;
-constexpr float choice_height = 20;
 constexpr float tight_segment = 8;  // around words that may be cut
 constexpr float narrow_side = 340;  // narrower sides have less padding,
 constexpr float low_sides = 560;    // and so have lower ones
@@ -47,7 +46,9 @@ struct Layout {
   float px(float design) const { return ruler.px(design); }
   float px(Gap gap) const { return ruler.px(static_cast<float>(gap)); }
 
-  static Placed sized(ImVec2 size) { return {.where = {{0, 0}, size}}; }
+  static Placed sized(ImVec2 size, std::vector<Placed> inside = {}) {
+    return {.where = {{0, 0}, size}, .inside = std::move(inside)};
+  }
 
   /// Whether a node shares the rest of its row or column.
   static bool has_share(const Node& node) { return node.sizing.share > 0; }
@@ -180,13 +181,11 @@ struct Layout {
 
   Placed put(const Button& button, ImVec2 room) const {
     if (button.look == Button::Look::icon) return sized({px(button.icon_size), px(button.icon_size)});
-    const bool is_line = button.look == Button::Look::line;
-    const style::ButtonSize size = is_line ? style::ButtonSize{style::Text::strong, 0, choice_height}
-                                           : style::button_size(shape_of(button.look));
+    const style::ButtonSize size = style::button_size(button.look);
     const float words = std::ceil(ruler.words(button.words + button.tail, size.text).x);
     const bool is_tight = button.look == Button::Look::segment && button.fit == Fit::shorten;
     const float around = 2 * px(is_tight ? tight_segment : size.padding);
-    if (is_line) return sized({std::max(room.x, words), px(size.height)});
+    if (button.look == Button::Look::line) return sized({std::max(room.x, words), px(size.height)});
     if (button.fit != Fit::shorten || words + around <= room.x)
       return sized({words + around, px(size.height)});
     Placed placed = sized({std::max(room.x, around), px(size.height)});
@@ -275,9 +274,8 @@ struct Layout {
       else
         widths[i] = fixed > 0 ? fixed : all[i].size().x;
     }
-    Placed placed = sized(line_up(all, row.nodes, widths, px(row.gap), 0, row.on_top));
-    placed.inside = std::move(all);
-    return placed;
+    const ImVec2 size = line_up(all, row.nodes, widths, px(row.gap), 0, row.on_top);
+    return sized(size, std::move(all));
   }
 
   /// Moves nodes into one line at height `y`, with these widths, aligned at the top or the middle. Returns
@@ -306,7 +304,6 @@ struct Layout {
     return sizing.most > 0 ? std::min(share, px(sizing.most)) : share;
   }
 
-  /// A row whose nodes wrap into several lines.
   Placed put_flow(const Row& row, ImVec2 room) const {
     Placed flow;
     ImVec2 at = {0, 0};
@@ -397,9 +394,7 @@ struct Layout {
       size.x = std::max(size.x, all[i].where.maximum.x);
       size.y += std::max(heights[i], all[i].size().y);
     }
-    Placed placed = sized(size);
-    placed.inside = std::move(all);
-    return placed;
+    return sized(size, std::move(all));
   }
 
   Placed put(const Column& column, ImVec2 room) const {
@@ -511,10 +506,8 @@ struct Layout {
   Placed put(const Frame& frame, ImVec2 room) const {
     const ImVec2 around = {px(frame.across), px(frame.down)};
     Placed inside = place(frame.node.front(), room - around * 2);
-    Placed placed = sized(inside.size() + around * 2);
     shift(inside, around);
-    placed.inside.push_back(std::move(inside));
-    return placed;
+    return sized(inside.size() + around * 2, {std::move(inside)});
   }
 
   Placed put(const Scroll& scroll, ImVec2 room) const {

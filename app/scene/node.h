@@ -164,7 +164,7 @@ struct Squares {
 
 /// A button. Its words (or its name, for an icon) are its identity.
 struct Button {
-  enum class Look : std::uint8_t { pill, segment, tab, word, link, line, icon };  // as ButtonShape, and two
+  using Look = style::ButtonShape;
   std::string words = {};
   Look look = Look::pill;
   bool chosen = false;
@@ -347,15 +347,10 @@ struct Sizing {
 };
 
 struct Node {
-  Node();  // empty text
-  Node(Content content);
-  Node(const Node& other);
-  Node(Node&& other) noexcept;
-  Node& operator=(const Node& other);
-  Node& operator=(Node&& other) noexcept;
-  ~Node();
+  Node() = default;  // empty text
+  Node(Content what) : content(std::move(what)) {}
 
-  Content content;
+  Content content = Text();
   std::string name =
       {};  // its piece of the path, "after" in "step/answers/after"; empty: belongs to the enclosing node
   Sizing sizing = {};
@@ -403,61 +398,120 @@ struct ListedNode {
   mutable Node node;
 };
 
+inline Nodes::Nodes(std::initializer_list<ListedNode> list) {
+  reserve(list.size());
+  for (const ListedNode& listed : list) push_back(std::move(listed.node));
+}
+
 // Short forms for the kinds of nodes.
 
-Node text(std::string words, style::Text style = style::Text::body, Ink ink = 0, Fit fit = Fit::wrap);
+inline Node text(std::string words, style::Text style = style::Text::body, Ink ink = 0, Fit fit = Fit::wrap) {
+  return {Text{std::move(words), style, ink, fit}};
+}
 /// Dim text; smaller dim text; and one line of either, cut if it is too long.
-Node paragraph(std::string words);
-Node caption(std::string words);
-Node line(std::string words, style::Text style = style::Text::body, Ink ink = 0);
-Node heading(std::string words);
+inline Node paragraph(std::string words) { return text(std::move(words), style::Text::body, dim_ink); }
+inline Node caption(std::string words) { return text(std::move(words), style::Text::caption, dim_ink); }
+inline Node line(std::string words, style::Text style = style::Text::body, Ink ink = 0) {
+  return text(std::move(words), style, ink, Fit::shorten);
+}
+inline Node heading(std::string words) { return line(std::move(words), style::Text::strong); }
 /// Small text on one line: a note may be cut, a tag is not.
-Node note(std::string words, Ink ink = dim_ink);
-Node tag(std::string words, Ink ink = dim_ink);
+inline Node note(std::string words, Ink ink = dim_ink) {
+  return line(std::move(words), style::Text::caption, ink);
+}
+inline Node tag(std::string words, Ink ink = dim_ink) {
+  return text(std::move(words), style::Text::caption, ink, Fit::whole);
+}
 /// The first of several such texts that fits; the last is cut if it does not fit.
 Node that_fits(const std::vector<std::string>& words, Ink ink = dim_ink);
 /// A number in digits of one width.
-Node number(std::string digits, Ink ink = 0);
-Node formula(std::string latex, float size = style::formula_label, Ink ink = 0);
-Node pill(std::string words, bool chosen = false);
-Node word_button(std::string words);
-Node icon_button(std::string_view name, Icon icon, float size = 28);
-Node link(std::string words);
-Node choice(std::string words, bool chosen);
+inline Node number(std::string digits, Ink ink = 0) {
+  return text(std::move(digits), style::Text::number_small, ink, Fit::whole);
+}
+inline Node formula(std::string latex, float size = style::formula_label, Ink ink = 0) {
+  return {Formula{std::move(latex), size, ink}};
+}
+inline Node pill(std::string words, bool chosen = false) {
+  return {Button{.words = std::move(words), .chosen = chosen}};
+}
+inline Node word_button(std::string words) { return {Button{std::move(words), Button::Look::word}}; }
+inline Node icon_button(std::string_view name, Icon icon, float size = 28) {
+  return Node{Button{.look = Button::Look::icon, .icon = icon, .icon_size = size}}.named(name);
+}
+inline Node link(std::string words) { return {Button{std::move(words), Button::Look::link}}; }
+inline Node choice(std::string words, bool chosen) {
+  return {Button{std::move(words), Button::Look::line, chosen}};
+}
 /// Buttons in a common outline, of which one is chosen; `choose` gets the index of the pressed one.
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip = {});
-Node mark(Mark::Kind kind, Ink ink = 0);
-Node framed(Node node, Gap across, Gap down, Ink outline = 0, Ink ground = 0);
+inline Node mark(Mark::Kind kind, Ink ink = 0) { return {Mark{kind, ink}}; }
+inline Node framed(Node node, Gap across, Gap down, Ink outline = 0, Ink ground = 0) {
+  return {Frame{{std::move(node)}, across, down, outline, ground}};
+}
 /// A key as printed on the keyboard.
-Node key(std::string name);
-Node rule(Gap room = Gap::near);
-Node space(Gap gap);
+inline Node key(std::string name) { return framed(tag(std::move(name)), Gap::small, Gap::tight, edge_ink); }
+inline Node rule(Gap room = Gap::near) { return {Rule{room}}; }
+inline Node space(Gap gap) { return {Space{gap}}; }
 /// Empty room that takes all that others leave.
-Node rest();
-Node row(Nodes nodes, Gap gap = Gap::near);
+inline Node rest() { return space(Gap::none).filling(); }
+inline Node row(Nodes nodes, Gap gap = Gap::near) { return {Row{.nodes = std::move(nodes), .gap = gap}}; }
 /// The same with the upper edges aligned.
-Node top_row(Nodes nodes, Gap gap);
+inline Node top_row(Nodes nodes, Gap gap) {
+  return {Row{.nodes = std::move(nodes), .gap = gap, .on_top = true}};
+}
 /// One node, centred in the width.
-Node centred(Node node);
+inline Node centred(Node node) { return row({rest(), std::move(node), rest()}, Gap::none); }
 /// A row that wraps.
-Node flow(Nodes nodes, Gap gap = Gap::near);
-Node column(Nodes nodes, Gap gap = Gap::small);
-Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = Gap::tight);
+inline Node flow(Nodes nodes, Gap gap = Gap::near) {
+  return {Row{.nodes = std::move(nodes), .gap = gap, .wraps = true}};
+}
+inline Node column(Nodes nodes, Gap gap = Gap::small) { return {Column{std::move(nodes), gap}}; }
+inline Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = Gap::tight) {
+  return {Grid{columns, std::move(cells), across, down}};
+}
 Node first_that_fits(Nodes nodes);
 /// The same with nodes that are made on demand; what `make` refers to must outlive the scene.
 Node first_that_fits(std::size_t count, std::function<Node(std::size_t)> make);
-Node steady(Nodes nodes);
-Node scroll(std::string_view name, Node node);
+inline Node steady(Nodes nodes) { return {Steady{std::move(nodes)}}; }
+inline Node scroll(std::string_view name, Node node) { return Node{Scroll{{std::move(node)}}}.named(name); }
 
 /// As many of the parts, "one; another", as fit on a line.
 Node as_many(const std::vector<std::string>& parts, Ink ink = dim_ink);
-Node plotted(Plot plot, std::function<void(const PlotDone&)> done = nullptr);
-
-/// The shape of a button that is neither a line nor an icon.
-style::ButtonShape shape_of(Button::Look look);
+inline Node plotted(Plot plot, std::function<void(const PlotDone&)> done = nullptr) {
+  return {Plotted{std::make_shared<const Plot>(std::move(plot)), std::move(done)}};
+}
 
 /// Its piece of the path: its name, or the words of what can be pressed; empty: none.
 std::string_view piece_of(const Node& node);
+
+/// A node with its place; the scene must outlive it.
+struct Placed {
+  const Node* node = nullptr;
+  Rectangle where = {};                   // screen pixels
+  std::vector<std::string> lines = {};    // of text or a formula, as written: wrapped, cut
+  float letters = 0;                      // of a formula, in screen pixels
+  CellPlan cells = {};                    // of tables
+  std::shared_ptr<const Node> wish = {};  // the alternative that FirstThatFits chose
+  std::vector<Placed> inside = {};
+
+  ImVec2 size() const { return where.size(); }
+};
+
+/// The upper left corner of the line `index` of a formula, relative to that of the first.
+ImVec2 formula_corner(const Placed& formula, std::size_t index, const Ruler& ruler);
+
+/// Lays a scene out from the upper left corner of `room`: available sizes go down the tree, used sizes come
+/// up. Nothing overlaps; a scene that is too high extends below the room.
+Placed lay_out(const Node& scene, const Rectangle& room, const Ruler& ruler);
+
+/// The sides of every column of squares in a room of this width, in screen pixels from its left.
+std::vector<std::pair<float, float>> columns_of(const Squares& squares, float width, const Ruler& ruler);
+
+/// Whether the columns are wide enough for vertical names.
+bool has_names(const Squares& squares, float width, const Ruler& ruler);
+
+/// The visible text of a node and of the nodes in it that have no name of their own.
+std::string words_of(const Placed& placed);
 
 }  // namespace palimpsest::scene

@@ -5,8 +5,6 @@
 namespace palimpsest {
 
 namespace {
-
-/// The names of the scopes that live, joined.
 struct ScopedPath {
   std::string path;
 };
@@ -15,10 +13,6 @@ std::string below_scope(std::string_view name) {
   const std::string& scope = context_local<ScopedPath>().path;
   if (name.empty()) return scope;
   return scope.empty() ? std::string(name) : scope + '/' + std::string(name);
-}
-
-bool is_below(std::string_view path, std::string_view above) {
-  return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
 }
 
 }  // namespace
@@ -31,7 +25,8 @@ const Part* Parts::find(std::string_view path) const {
 std::vector<const Part*> Parts::below(std::string_view path) const {
   std::vector<const Part*> found;
   for (const Part& part : all_) {
-    if (is_below(part.path, path)) found.push_back(&part);
+    const bool begins = part.path.starts_with(path);
+    if (begins && (part.path.size() == path.size() || part.path[path.size()] == '/')) found.push_back(&part);
   }
   return found;
 }

@@ -100,9 +100,21 @@ struct PlotPlace {
 };
 
 /// A heat map with its first cell at `from` and its last at `to`, in a thin frame; colour 0: without a frame.
-PlotMark picture_mark(std::string name, PlotPlace from, PlotPlace to,
-                      std::shared_ptr<const Matrix<double>> numbers, std::uint64_t version, double range,
-                      ImU32 frame = 0);
+inline PlotMark picture_mark(std::string name, PlotPlace from, PlotPlace to,
+                             std::shared_ptr<const Matrix<double>> numbers, std::uint64_t version,
+                             double range, ImU32 frame = 0) {
+  return {.kind = PlotMark::Kind::picture,
+          .name = std::move(name),
+          .x = from.x,
+          .y = from.y,
+          .to_x = to.x,
+          .to_y = to.y,
+          .look = {.colour = frame},
+          .outline = frame != 0 ? 1.0F : 0,
+          .numbers = std::move(numbers),
+          .version = version,
+          .heat = {.range = static_cast<float>(range)}};
+}
 
 /// A tick of an axis.
 struct PlotTick {

@@ -5,7 +5,6 @@
 #include "app/scene/parts.h"
 #include "app/scene/plot_view.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 // Plots on ImPlot, which does zooming, moving and bands. Axes and labels are drawn here: ImPlot fits its area
@@ -25,14 +24,6 @@ constexpr float near_label = 50;  // within this distance a longer label is bett
 constexpr float least_area = 24;
 constexpr float least_line = 0.8F;  // of the usual line height
 
-/// The visible part of the range of a plot that drags, from 0 to 1.
-struct PlotWindow {
-  double left = 0;
-  double right = 1;
-  double bottom = 0;
-  double top = 1;
-};
-
 /// Moves the ends of a window towards `at`, a fraction of the window, or away from it.
 void zoom(double& low, double& high, double at, double factor) {
   const double fixed = std::lerp(low, high, std::clamp(at, 0.0, 1.0));
@@ -43,8 +34,8 @@ void zoom(double& low, double& high, double at, double factor) {
 /// ImPlot's context, with the lifetime of Dear ImGui's.
 struct OwnImPlot {
   ImPlotContext* context = ImPlot::CreateContext();
-  std::map<std::string, std::array<double, 4>> fitted = {};  // the default range of each plot
-  std::map<std::string, PlotWindow> windows = {};
+  std::map<std::string, PlotRange> fitted = {};   // the default range of each plot
+  std::map<std::string, PlotRange> windows = {};  // what is seen of one that drags: parts from 0 to 1
 
   OwnImPlot() {
     ImPlot::SetCurrentContext(context);
@@ -101,14 +92,12 @@ std::vector<ImVec2> densely(const std::vector<ImVec2>& points) {
 
 class PlotPainter {
  public:
-  PlotPainter(const Plot& plot, const Rectangle& room) : plot_(plot), room_(room) {
-    view_ = lay_out_plot(plot, room);
-  }
+  PlotPainter(const Plot& plot, const Rectangle& room)
+      : plot_(plot), room_(room), view_(lay_out_plot(plot, room)) {}
 
   PlotDone draw() {
     if (view_.area.width() < px(least_area) || view_.area.height() < px(least_area)) {
-      const style::TextStyle text(style::Text::caption);
-      draw_text(room_.minimum, style::colours().dim, "too little room for this plot");
+      draw_words(room_.minimum, style::Text::caption, style::colours().dim, "too little room for this plot");
       return {};
     }
     const ImVec2 cursor = ImGui::GetCursorScreenPos();
@@ -159,8 +148,8 @@ class PlotPainter {
     if (plot_.drags && plot_.explores) answer_wheel(own.windows[plot_.name]);
     if (plot_.drags) answer_drag();
     if (plot_.presses) answer_press();
-    const std::array<double, 4> fitted = {view_.left, view_.right, view_.bottom, view_.top};
-    std::array<double, 4>& known = own.fitted[plot_.name];
+    const PlotRange fitted = view_;
+    PlotRange& known = own.fitted[plot_.name];
     const bool goes_back = done_.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     const bool explores = plot_.explores && !plot_.drags;
     const bool stays = explores && known == fitted && !goes_back;
@@ -179,17 +168,14 @@ class PlotPainter {
     ImPlot::SetupFinish();
     if (explores) {
       const ImPlotRect seen = ImPlot::GetPlotLimits();
-      view_.left = seen.X.Min;
-      view_.right = seen.X.Max;
-      view_.bottom = seen.Y.Min;
-      view_.top = seen.Y.Max;
+      static_cast<PlotRange&>(view_) = {seen.X.Min, seen.X.Max, seen.Y.Min, seen.Y.Max};
     }
     list_ = ImGui::GetWindowDrawList();
     return true;
   }
 
   /// Zooms around the pointer; a double click shows the whole range.
-  void answer_wheel(PlotWindow& window) {
+  void answer_wheel(PlotRange& window) {
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemHovered()) {
       ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
@@ -598,7 +584,6 @@ class PlotPainter {
     return {extent.x + px(8) + text_extent(shown).x, std::max(extent.y, text_extent(shown).y)};
   }
 
-  /// A line from the end of a series to its label.
   void draw_leader(ImVec2 end, ImVec2 label, ImU32 colour) {
     const float side = view_.area.maximum.x;
     if (end.x <= side - px(3)) {
@@ -613,14 +598,6 @@ class PlotPainter {
     done_.told = words;
     note_part("told", beside, words);
     tooltip_beside(beside, words);
-  }
-
-  /// The tooltip of the area under the pointer.
-  void tell_area(ImVec2 mouse) {
-    each(PlotMark::Kind::area, [&](const PlotMark& mark) {
-      const Rectangle box = area_of(mark);
-      if (!mark.tip.empty() && box.contains(mouse)) tell(box, mark.tip);
-    });
   }
 
   /// The tooltip of what is nearest to the pointer.
@@ -639,7 +616,11 @@ class PlotPainter {
     for (const Told& each : told_) {
       if (distance(each) < px(caught) && (!nearest || distance(each) <= distance(*nearest))) nearest = &each;
     }
-    if (!nearest) return tell_area(mouse);
+    if (!nearest)
+      return each(PlotMark::Kind::area, [&](const PlotMark& mark) {
+        const Rectangle box = area_of(mark);
+        if (!mark.tip.empty() && box.contains(mouse)) tell(box, mark.tip);
+      });
     if (nearest->series)
       list_->AddCircle(nearest->at, nearest->reach - px(1.5F), style::colours().text, 0, px(1.5F));
     tell(around(nearest->at, nearest->reach),

@@ -3,7 +3,6 @@
 #include "app/scene/parts.h"
 #include "app/scene/plot_view.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 // The axes, titles, legend and strip of a plot.
@@ -28,7 +27,60 @@ constexpr float beside_part = 0.23F;
 constexpr float tick = 4;
 constexpr float beside_words = 6;  // between words and their axis
 
-constexpr double furthest = 1e6;  // pixels: a point that is infinitely far away
+constexpr double furthest = 1e6;   // pixels: a point that is infinitely far away
+constexpr double least_minor = 3;  // pixels between minor ticks, where they are closest
+
+/// "10⁻⁷", and 1 as "1".
+std::string decade_words(double value) {
+  const int power = static_cast<int>(std::lround(std::log10(value)));
+  return power == 0 ? "1" : power == 1 ? "10" : power_of_ten(power);
+}
+
+std::vector<PlotTick> linear_ticks(const PlotAxis& axis, double low, double high, double length, int most) {
+  const std::vector<double> numbers = round_numbers(low, high, most);
+  const double distance = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
+  std::vector<PlotTick> ticks;
+  for (const double number : numbers)
+    ticks.push_back({.at = number, .words = axis.words ? axis.words(number) : axis_number(number, distance)});
+  // Between them fifths, or of a distance of 2, 20, … quarters.
+  const double leading = distance / std::pow(10, std::floor(std::log10(distance) + 1e-9));
+  const int parts = leading > 1.5 && leading < 3 ? 4 : 5;
+  const double minor = distance / parts;
+  if (numbers.size() < 2 || length * minor < least_minor * (high - low)) return ticks;
+  for (double i = std::ceil(low / minor - 1e-9); i * minor <= high; ++i) {
+    if (std::remainder(i, parts) != 0) ticks.push_back({.at = i * minor});
+  }
+  return ticks;
+}
+
+/// Powers of `base`, as many of them with numbers as fit; and, between powers of ten, their multiples.
+std::vector<PlotTick> power_ticks(const PlotAxis& axis, double base, double low, double high, float length,
+                                  int most) {
+  const double powers = std::log(high / low) / std::log(base);
+  const double slack = 1e-9 * powers;
+  const int first = static_cast<int>(std::ceil(std::log(low) / std::log(base) - slack));
+  const int last = static_cast<int>(std::floor(std::log(high) / std::log(base) + slack));
+  const int every = std::max(1, static_cast<int>(std::ceil(powers / std::max(most, 1))));
+  const double decade = static_cast<double>(length) / powers;
+  const bool has_all = (1 - std::log10(9)) * decade >= least_minor;
+  const bool has_some = (1 - std::log10(5)) * decade >= least_minor;  // 2 and 5
+  std::vector<PlotTick> ticks;
+  for (int power = first - 1; power <= last; ++power) {
+    const double at = std::pow(base, power);
+    if (power >= first) {
+      const bool is_told = power % every == 0;
+      std::string words;
+      if (is_told)
+        words = axis.words ? axis.words(at) : base == 10 ? decade_words(at) : fmt::format("{:g}", at);
+      ticks.push_back({.at = at, .words = words});
+    }
+    for (int digit = 2; digit < 10 && base == 10 && has_some; ++digit) {
+      if (!has_all && digit != 2 && digit != 5) continue;
+      if (digit * at >= low && digit * at <= high) ticks.push_back({.at = digit * at});
+    }
+  }
+  return ticks;
+}
 
 /// The position of a number between `low` and `high`, from 0 to 1.
 double part_of(double value, double low, double high, PlotAxis::Scale scale) {
@@ -91,9 +143,9 @@ struct PlotFrame {
   }
 
   std::vector<PlotTick> ticks_y(float height) const {
-    const style::TextStyle text(style::Text::number_small);
     const float apart = plot.y.scale == PlotAxis::Scale::linear ? 1.9F : 1.4F;
-    return plot_ticks(plot.y, view.bottom, view.top, height, text_extent("0").y * apart);
+    return plot_ticks(plot.y, view.bottom, view.top, height,
+                      text_extent(style::Text::number_small, "0").y * apart);
   }
 
   /// The titles of the x axis, as many on each line as fit.
@@ -153,7 +205,10 @@ struct PlotFrame {
       else
         draw_formula(list, {left, top + px(13)}, each->latex, px(16), ink);
       words = each->words + each->latex + " " + words;
-      if (!each->below.empty()) draw_below(*each, x, top + px(second_row));
+      if (each->below.empty()) continue;
+      const float width = text_extent(style::Text::caption, each->below).x;
+      draw_words({std::min(x - width / 2, room.maximum.x - width), top + px(second_row)},
+                 style::Text::caption, c.good, each->below);
     }
     draw_words({view.area.minimum.x - px(beside_axis), top + px(second_row)}, style::Text::caption, c.good,
                plot.x.row_name, {1, 0});
@@ -187,13 +242,6 @@ struct PlotFrame {
       note_part(fmt::format("axis/{}/{}", is_x ? 'x' : 'y', each->at),
                 box_at(at, is_x ? ImVec2{extent.y, extent.x} : extent), shown);
     }
-  }
-
-  /// The text below a tick.
-  void draw_below(const PlotTick& each, float x, float top) const {
-    const float width = text_extent(style::Text::caption, each.below).x;
-    draw_words({std::min(x - width / 2, room.maximum.x - width), top}, style::Text::caption,
-               style::colours().good, each.below);
   }
 
   void draw_titles_x(float bottom, const std::string& numbers) const {
@@ -243,31 +291,19 @@ struct PlotFrame {
     if (plot.y.gap) draw_gap({view.area.minimum.x, view.y(*plot.y.gap)}, false);
     std::string title;
     for (const std::string& part : plot.y.title) title += (title.empty() ? "" : ", ") + part;
-    draw_title_y(title);
+    if (!title.empty() && !plot.is_area) {  // above it, in the line of the legend if there is one
+      const style::TextStyle caption(style::Text::caption);
+      const float top = plot.legend.empty() ? view.area.minimum.y - px(title_line + 4)
+                                            : legend_middle() - text_extent("x").y / 2;
+      draw_text({room.minimum.x, top}, c.dim, shortened(title, room.width()));
+    }
     note_part(
         "axis/y",
         {{plot.is_area ? area.minimum.x : room.minimum.x, area.minimum.y}, {area.minimum.x, area.maximum.y}},
         title + ": " + words);
   }
 
-  /// The title of the y axis above it, in the line of the legend if there is one.
-  void draw_title_y(const std::string& title) const {
-    if (title.empty() || plot.is_area) return;
-    const style::TextStyle caption(style::Text::caption);
-    const float height = text_extent("x").y;
-    const float top =
-        plot.legend.empty() ? view.area.minimum.y - px(title_line + 4) : legend_middle() - height / 2;
-    draw_text({room.minimum.x, top}, style::colours().dim, shortened(title, room.width()));
-  }
-
   float legend_middle() const { return room.minimum.y + px(legend_height / 2 - 2); }
-
-  /// The left end of the legend: above the area, or after the title.
-  float legend_left() const {
-    float title = 0;
-    for (const std::string& part : plot.y.title) title += text_extent(style::Text::caption, part).x + px(18);
-    return std::max(view.area.minimum.x, room.minimum.x + title);
-  }
 
   /// The sign of a broken axis.
   void draw_gap(ImVec2 at, bool is_x) const {
@@ -286,7 +322,9 @@ struct PlotFrame {
     const style::TextStyle text(style::Text::caption);
     const float middle = legend_middle();
     const float height = text_extent("x").y;
-    float x = legend_left();
+    float title = 0;
+    for (const std::string& part : plot.y.title) title += text_extent(part).x + px(18);
+    float x = std::max(view.area.minimum.x, room.minimum.x + title);  // above the area, or after the title
     for (const PlotKey& key : plot.legend) {
       const float width = text_extent(key.words).x;
       if (x + px(sample + 8) + width > room.maximum.x) continue;
@@ -341,9 +379,8 @@ double PlotView::value_at_x(float x) const {
 }
 
 PlotView lay_out_plot(const Plot& plot, const Rectangle& room) {
-  return PlotFrame{
-      plot, room, {room, plot.x.scale, plot.y.scale, plot.x.low, plot.x.high, plot.y.low, plot.y.high}}
-      .lay_out();
+  const PlotRange all = {plot.x.low, plot.x.high, plot.y.low, plot.y.high};
+  return PlotFrame{plot, room, {all, room, plot.x.scale, plot.y.scale}}.lay_out();
 }
 
 ImU32 plot_ground(const Plot& plot) {
@@ -406,6 +443,21 @@ void draw_plot_marker(ImVec2 at, const PlotLook& look) {
         list->AddTriangleFilled(tip, {base, at.y - size / 2}, {base, at.y + size / 2}, ink);
       }
   }
+}
+
+std::vector<PlotTick> plot_ticks(const PlotAxis& axis, double low, double high, float length, float room) {
+  std::vector<PlotTick> ticks;
+  const int most = std::max(1, static_cast<int>(length / std::max(room, 1.0F)));
+  if (axis.has_round) {
+    ticks = axis.scale == PlotAxis::Scale::linear
+                ? linear_ticks(axis, low, high, static_cast<double>(length), most)
+                : power_ticks(axis, axis.scale == PlotAxis::Scale::octaves ? 2 : 10, low, high, length, most);
+  }
+  std::erase_if(ticks, [&](const PlotTick& tick) { return axis.gap && tick.at < *axis.gap; });
+  for (const PlotTick& tick : axis.named) {
+    if (tick.at >= low && tick.at <= high) ticks.push_back(tick);
+  }
+  return ticks;
 }
 
 }  // namespace palimpsest

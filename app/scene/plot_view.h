@@ -11,15 +11,21 @@ namespace palimpsest {
 /// From the side of a plot to the labels of its series, in design pixels.
 inline constexpr float to_plot_label = 26;
 
-/// The mapping from the coordinates of a plot to screen pixels.
-struct PlotView {
-  Rectangle area = {};
-  PlotAxis::Scale x_scale = PlotAxis::Scale::linear;
-  PlotAxis::Scale y_scale = PlotAxis::Scale::linear;
-  double left = 0;  // the numbers at its sides
+/// The numbers at the sides of a plot.
+struct PlotRange {
+  double left = 0;
   double right = 1;
   double bottom = 0;
   double top = 1;
+
+  bool operator==(const PlotRange&) const = default;
+};
+
+/// The mapping from the coordinates of a plot to screen pixels.
+struct PlotView : PlotRange {
+  Rectangle area = {};
+  PlotAxis::Scale x_scale = PlotAxis::Scale::linear;
+  PlotAxis::Scale y_scale = PlotAxis::Scale::linear;
 
   float x(double value) const;  // also beyond the sides; infinite values are far away
   float y(double value) const;

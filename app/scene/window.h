@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/scene/layout.h"
+#include "app/scene/node.h"
 
 // Shows scenes: in the current window, in panels, and in overlays.
 
@@ -35,10 +35,8 @@ void show_card(const Card& card, bool& open, const std::function<Node(bool is_ne
 /// A panel in the current window, which may scroll. One lower than `low` design pixels has less padding.
 void show_panel(const char* name, bool scrolls, const std::function<Node()>& content, float low = 0);
 
-/// Shows a tooltip in place of that of the item under the pointer.
-void show_tip(const Node& content);
-
-/// The same with a symbol (LaTeX; empty: none), its meaning and its names in papers.
+/// Shows a symbol (LaTeX; empty: none), its meaning and its names in papers, in place of the tooltip of the
+/// item under the pointer.
 void explain(std::string latex, std::string words, std::string papers);
 
 /// Brings the panel with this title to the front.
@@ -59,7 +57,7 @@ inline int frame() { return ImGui::GetFrameCount(); }
 inline double now() { return ImGui::GetTime(); }
 
 /// Whether the pointer moves in this frame; while it rests, keys may choose.
-bool pointer_moves();
+inline bool pointer_moves() { return ImGui::GetIO().MouseDelta != ImVec2(0, 0); }
 
 /// The wheel's movement over the current window, in lines.
 inline float wheel() { return ImGui::IsWindowHovered() ? ImGui::GetIO().MouseWheel : 0; }

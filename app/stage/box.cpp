@@ -50,8 +50,6 @@ void write_repeated_as_symbols(Box& box, std::set<std::string>& shown) {
     box = {.kind = Box::Kind::glyph, .latex = box.latex};
   for (Box& part : box.parts) write_repeated_as_symbols(part, shown);
 }
-
-/// Turns an expression into boxes.
 struct BoxBuilder {
   const std::string& id;
   const Record& record;
@@ -253,12 +251,6 @@ Box boxes(const std::string& id, const Equation& equation, const Record& record,
   std::set<std::string> shown;
   if (pictures_in(operands) > most_pictures) write_repeated_as_symbols(operands, shown);
   return BoxBuilder::row({std::move(result), BoxBuilder::glyph("="), std::move(operands)});
-}
-
-Index longest_side(const Box& box) {
-  Index longest = std::max(box.rows, box.columns);
-  for (const Box& part : box.parts) longest = std::max(longest, longest_side(part));
-  return longest;
 }
 
 }  // namespace palimpsest

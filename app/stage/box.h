@@ -53,7 +53,4 @@ Box picture_of(const std::string& name, bool transposed, const std::string& key,
 /// unique among equations.
 Box boxes(const std::string& id, const Equation& equation, const Record& record, const Symbols& symbols);
 
-/// The largest number of cells of a side, over all pictures.
-Index longest_side(const Box& box);
-
 }  // namespace palimpsest

@@ -1,6 +1,6 @@
 #include "app/stage/cell_words.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/stage/box.h"
 #include "app/stage/ranges.h"
@@ -41,18 +41,18 @@ Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& value
 
 std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,
                        const CellFocus& cell, const std::vector<std::string>& labels, bool turned) {
-  const Axes axes = axes_of(trace, block, values, cell.tensor, turned);
-  if (values.rows() == 1 && values.cols() == 1) return {};
-  if (values.cols() == 1) return index_words(axes.rows, cell.row, labels);
-  if (values.rows() == 1) return index_words(axes.columns, cell.column, labels);
-  return index_words(axes.rows, cell.row, labels) + ", " + index_words(axes.columns, cell.column, labels);
+  const auto [rows, columns] = axes_of(trace, block, values, cell.tensor, turned);
+  std::vector<std::string> words;
+  if (values.rows() > 1) words.push_back(index_words(rows, cell.row, labels));
+  if (values.cols() > 1) words.push_back(index_words(columns, cell.column, labels));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string cell_indices(const Matrix<double>& values, const CellFocus& cell) {
-  if (values.rows() == 1 && values.cols() == 1) return {};
-  if (values.cols() == 1) return fmt::format("[{}]", cell.row);
-  if (values.rows() == 1) return fmt::format("[{}]", cell.column);
-  return fmt::format("[{}, {}]", cell.row, cell.column);
+  std::vector<Index> indices;
+  if (values.rows() > 1) indices.push_back(cell.row);
+  if (values.cols() > 1) indices.push_back(cell.column);
+  return indices.empty() ? "" : fmt::format("[{}]", fmt::join(indices, ", "));
 }
 
 bool is_looked_at_by_row(const Matrix<double>& values, const Block& block, Form form) {

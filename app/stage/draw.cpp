@@ -1,8 +1,12 @@
 #include "app/stage/draw.h"
 
-#include "app/scene/plot.h"
+#include <fmt/format.h>
+
+#include "app/gl/context_local.h"
+#include "app/scene/parts.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/text.h"
+#include "core/numbers/between.h"
 
 namespace palimpsest {
 
@@ -10,128 +14,347 @@ namespace {
 
 using style::px;
 
-constexpr float scrubber_height = 10;
-constexpr float faintest_link = 0.08F;
-constexpr double least_shown = 1e-12;  // on a logarithmic axis
+constexpr Index few_cells = 8;           // cells
+constexpr float least_number_cell = 20;  // no number fits into less
+constexpr float least_frame = 9;
+constexpr float growing_from = 0.02F;  // the share of its strength that a picture has at first
+constexpr float mark_side = 20;
+constexpr float mark_inset = 4;
+constexpr float least_picture = 56;  // in smaller ones the mark would hide too much
 
-/// The axis upwards, which all numbers and the band have room on.
-PlotAxis values_axis(const HeroChart& chart, const Matrix<double>& values) {
-  double least = chart.is_logarithmic ? 1 : 0;
-  double most = chart.is_logarithmic ? 1 : chart.high;
-  for (Index i = 0; i < values.size(); ++i) {
-    const double value = values.data()[i];
-    if (!std::isfinite(value)) continue;
-    least = std::min(least, chart.is_logarithmic ? std::max(value, least_shown) : value);
-    most = std::max(most, value);
+// A picture: the colours of its cells, missing values, numbers, and frames.
+// The texts of numbers are cached while nothing that they depend on changes.
+struct NumberWriting {
+  int decimals = 2;
+  float size = 0;  // of the letters, in design pixels
+
+  /// "−0.00" is 0.
+  std::string operator()(double value) const {
+    const std::string text = fmt::format("{:.{}f}", value, decimals);
+    const bool is_zero = text.find_first_not_of("-0.") == std::string::npos;
+    return is_zero && text.front() == '-' ? text.substr(1) : text;
   }
-  if (!chart.is_logarithmic) return {.low = least, .high = most > least ? most : least + 1};
-  const double low = std::pow(10, std::floor(std::log10(least)));
-  return {.scale = PlotAxis::Scale::log10, .low = low, .high = most > low ? most : 10 * low};
+};
+struct NumbersKey {
+  std::uint64_t version = 0;
+  Index finished = 0;
+  Rectangle where = {};
+  float scale = 0;
+  float range = 0;
+  const style::Palette* colours = nullptr;
+
+  bool operator==(const NumbersKey&) const = default;
+};
+
+struct CellNumber {
+  ImVec2 position;
+  ImU32 ink = 0;
+  std::string words;
+};
+
+struct CellNumbers {
+  NumbersKey key;
+  float size = 0;
+  std::vector<CellNumber> numbers;
+};
+bool is_masked(const Symbol& symbol, double value) {
+  return symbol.role == Role::plain && value == -std::numeric_limits<double>::infinity();
 }
 
-/// Its symbols at the steps that they are spread over, or the steps by number.
-PlotAxis columns_axis(const HeroChart& chart, Index columns) {
-  PlotAxis axis{.high = std::max(static_cast<double>(columns - 1), 1.0),
-                .has_round = chart.columns.empty(),
-                .has_grid = false};
-  if (chart.columns.empty()) axis.title = {"steps"};
-  const double distance = axis.high / std::max(static_cast<double>(chart.columns.size()) - 1, 1.0);
-  for (std::size_t i = 0; i < chart.columns.size(); ++i)
-    axis.named.push_back({.at = static_cast<double>(i) * distance, .latex = chart.columns[i]});
-  return axis;
+/// The first diagonal that is empty: 0 for stril(..), 1 for tril(..), beyond all columns for others.
+Index first_empty_diagonal(const Matrix<double>& values) {
+  if (values.rows() != values.cols() || values.rows() < 2 || values.isZero(0)) return values.cols();
+  if (Matrix<double>(values.triangularView<Eigen::Upper>()).isZero(0)) return 0;
+  return Matrix<double>(values.triangularView<Eigen::StrictlyUpper>()).isZero(0) ? 1 : values.cols();
 }
 
-Plot hero_plot(const HeroChart& chart, const Matrix<double>& values) {
-  const style::Palette& c = style::colours();
-  Plot plot{.name = "stage/" + chart.tensor,
-            .x = columns_axis(chart, values.cols()),
-            .y = values_axis(chart, values),
-            .explores = true};
-  if (chart.high > chart.low)
-    plot.marks.push_back({.kind = PlotMark::Kind::area,
-                          .name = "alike",
-                          .y = chart.low,
-                          .to_y = chart.high,
-                          .look = {.colour = c.good},
-                          .fill = 0.18F});
-  for (Index row = 0; row < values.rows(); ++row) {
-    const float part =
-        values.rows() > 1 ? static_cast<float>(row) / static_cast<float>(values.rows() - 1) : 0;
-    PlotSeries line{.look = {.colour = style::mix(c.error, c.gate, part), .width = 1.5F}};
-    for (Index column = 0; column < values.cols(); ++column) {
-      line.x.push_back(static_cast<double>(column));
-      line.y.push_back(chart.is_logarithmic ? std::max(values(row, column), plot.y.low)
-                                            : values(row, column));
+/// The most exact writing with which all numbers fit into cells of this size; nothing if there is none. One
+/// decimal is accepted only for few cells, and never if it would write all of them as 0.
+std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbol,
+                                         const Matrix<double>& values, ImVec2 cell) {
+  const bool are_few = std::max(picture.rows, picture.columns) <= few_cells;
+  const float usual = style::font_size(style::Text::number_small);
+  const float small = usual * style::least_number;
+  double largest = 0;
+  for (const double value : values.reshaped()) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
+  for (const NumberWriting& writing :
+       {NumberWriting{2, usual}, NumberWriting{2, small}, NumberWriting{1, small}}) {
+    if (writing.decimals < 2 && !are_few) break;
+    if (!values.isZero(0) && !(largest >= std::pow(0.1, writing.decimals))) continue;
+    const style::TextStyle used(style::Text::number_small, writing.size);
+    ImVec2 widest;
+    for (const double value : values.reshaped()) {
+      if (is_masked(symbol, value)) continue;
+      widest = std::max(widest, ImGui::CalcTextSize(writing(value).c_str()),
+                        [](ImVec2 a, ImVec2 b) { return a.x < b.x; });
     }
-    plot.series.push_back(std::move(line));
+    if (widest.x + px(3) <= cell.x && widest.y + px(2) <= cell.y) return writing;
   }
-  return plot;
+  return std::nullopt;
 }
+
+/// ".994" in thousandths where others of its picture are, else ".99".
+std::string share_words(double value, bool in_thousandths) {
+  const std::string words = share_of_one(value);
+  const bool is_in_hundredths = words.size() == std::string_view(".99").size();
+  return in_thousandths && is_in_hundredths ? fmt::format("{:.3f}", value).substr(1) : words;
+}
+
+/// `coloured`: what the cells are coloured as, where that is not their numbers. `dust`: up to which size they
+/// are told as 0.
+void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbol,
+                   const Matrix<double>& values, const Matrix<double>* coloured, double dust) {
+  const NumbersKey& key = written.key;
+  written.numbers.clear();
+  const ImVec2 cells = {static_cast<float>(picture.columns), static_cast<float>(picture.rows)};
+  const auto writing = writing_for(picture, symbol, values, key.where.size() / cells);
+  if (!writing) return;
+  written.size = writing->size;
+  const Index empty_from = first_empty_diagonal(values);
+  const bool in_thousandths = (values.array() >= 0.995 && values.array() < 1).any();
+  const style::TextStyle used(style::Text::number_small, writing->size);
+  for (Index i = 0; i < picture.rows; ++i) {
+    for (Index j = 0; j < picture.columns; ++j) {
+      const Index row = picture.transposed ? j : i;
+      const Index column = picture.transposed ? i : j;
+      const double value = values(row, column);
+      if ((key.finished > 0 && row >= key.finished) || is_masked(symbol, value)) continue;
+      if (column - row >= empty_from) continue;
+      const double shown = coloured ? (*coloured)(row, column) : value;
+      if (!std::isfinite(shown) && coloured) continue;
+      const bool is_zero = !coloured && std::abs(value) <= dust;
+      std::string words = is_zero                              ? "0"
+                          : coloured && writing->decimals == 2 ? share_words(value, in_thousandths)
+                                                               : (*writing)(value);
+      const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
+      const auto [from, to] = cell_rectangle(key.where, picture.rows, picture.columns, {i, j});
+      const ImU32 ink =
+          is_zero ? style::colours().faint
+                  : style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));
+      const ImVec2 at = (from + to - extent) / 2;
+      written.numbers.push_back({{std::floor(at.x), std::floor(at.y)}, ink, std::move(words)});
+    }
+  }
+}
+
+/// The numbers in the cells, if they fit. `finished`: as StageView::finished_rows().
+void draw_cell_numbers(const Box& picture, const Rectangle& where, Index finished, const StageScene& scene) {
+  if (where.width() < px(least_number_cell) * static_cast<float>(picture.columns)) return;
+  const Matrix<double>& values = scene.record.at(picture.tensor);
+  const Matrix<double>* fading =
+      fading_cells(picture.key, scene.view.recorded(picture.tensor), values, scene.version);
+  const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
+  const NumbersKey key = {.version = scene.version,
+                          .finished = finished,
+                          .where = where,
+                          .scale = style::scale(),
+                          .range = static_cast<float>(range),
+                          .colours = &style::colours()};
+  CellNumbers& written = context_local<FrameCache<std::string, CellNumbers>>()[picture.key];
+  if (!(written.key == key)) {
+    written.key = key;
+    write_numbers(written, picture, symbol_in(scene.symbols, picture.tensor), values, fading,
+                  scene.ranges.dust(picture.tensor));
+  }
+  if (written.numbers.empty()) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const style::TextStyle used(style::Text::number_small, written.size);
+  for (const CellNumber& number : written.numbers)
+    list->AddText(number.position, number.ink, number.words.c_str());
+}
+
+bool is_under_pointer(const Rectangle& place) {
+  return ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(place.minimum, place.maximum);
+}
+
+/// Two arrows, from the middle to opposite corners.
+void draw_arrows(const Rectangle& mark, ImU32 colour) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float inset = px(5);
+  const float head = px(5);
+  const float width = px(1.5F);
+  const auto [from, to] = mark.grown(-inset);
+  const ImVec2 top = {to.x, from.y};
+  const ImVec2 foot = {from.x, to.y};
+  list->AddLine(top, foot, colour, width);
+  for (const auto& [tip, back] : {std::pair(top, -head), std::pair(foot, head)}) {
+    list->AddLine(tip, {tip.x + back, tip.y}, colour, width);
+    list->AddLine(tip, {tip.x, tip.y - back}, colour, width);
+  }
+}
+void point_at(const CellFocus& cell, StageScene& scene) {
+  scene.hovered = cell;
+  scene.clicked = scene.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+}
+
+/// Draws a mark in the corner of the picture under the pointer; a click on it enlarges the picture. Returns
+/// whether the pointer is on the mark.
+bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, StageScene& scene) {
+  if (std::min(picture.width(), picture.height()) < px(least_picture)) return false;
+  const float right = picture.maximum.x - px(mark_inset);
+  const float top = picture.minimum.y + px(mark_inset);
+  const Rectangle mark = {{right - px(mark_side), top}, {right, top + px(mark_side)}};
+  note_part("mark/" + tensor, mark);
+  const bool is_pointed = is_under_pointer(mark);
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(mark.minimum, mark.maximum, c.panel, px(4));
+  list->AddRect(mark.minimum, mark.maximum, is_pointed ? c.text : c.edge, px(4), px(style::line));
+  draw_arrows(mark, is_pointed ? c.text : c.dim);
+  if (!is_pointed) return false;
+  tooltip_beside(mark, "Enlarges this picture, or goes back to the step (E)");
+  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) scene.enlarge = tensor;
+  return true;
+}
+
+struct CellsPainter {
+  const Box& picture;
+  const Rectangle where;
+  StageScene& scene;
+
+  void draw(bool is_thumbnail) {
+    const Matrix<double>& values = scene.record.at(picture.tensor);
+    const Index finished = scene.view.finished_rows(recorded());
+    outline(where.grown(1), style::colours().edge, 0, 1);
+    if (finished == 0) {
+      draw_waiting(where);
+      if (!is_thumbnail) draw_focus();
+      return;
+    }
+    const Symbol& symbol = symbol_in(scene.symbols, picture.tensor);
+    const Matrix<double>* fading = fading_cells(picture.key, recorded(), values, scene.version);
+    const bool grows = scene.fade < 1 && picture.tensor == scene.view.lit && !is_thumbnail;
+    const Matrix<double>* before = grows ? before_it() : nullptr;
+    const float strength = grows && !before ? std::max(static_cast<float>(scene.fade), growing_from) : 1;
+    const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
+    const HeatMapLook look{.range = static_cast<float>(range) / strength,
+                           .transposed = picture.transposed,
+                           .finished_rows = finished,
+                           .masked = symbol.role == Role::plain || fading,
+                           .grid = !is_thumbnail};
+    if (before && !fading) {
+      const auto part = static_cast<std::uint64_t>(scene.fade * 1000);
+      heat_map(picture.key, between(*before, values, scene.fade), scene.version + ((part + 1) << 40), where,
+               look);
+    } else {
+      heat_map(picture.key, fading ? *fading : values, scene.version, where, look);
+    }
+    if (finished > 0 && finished < values.rows()) {
+      const Cell next = picture.transposed ? Cell{0, finished} : Cell{finished, 0};
+      draw_waiting({place_of(next).minimum, where.maximum});
+    }
+    if (scene.pointed && first_symbol(symbol.latex) == *scene.pointed) {
+      outline(where.grown(px(2)), style::colours().accent, px(2), px(style::lit_line));
+      note_part("pointed", where);
+    }
+    if (is_thumbnail) return;
+    frame_token();
+    if (scene.numbers && !grows) draw_cell_numbers(picture, where, finished, scene);
+    hover(finished);
+    draw_focus();
+  }
+
+  /// The recorded tensor whose entries the picture shows: its own, or another for one made for display.
+  const std::string& recorded() const { return scene.view.recorded(picture.tensor); }
+
+  /// The result before the step; null if there was none: then it fades in.
+  const Matrix<double>* before_it() const {
+    const std::string& name = scene.view.hero.grows_from;
+    if (name.empty() || !scene.record.contains(name)) return nullptr;
+    const Matrix<double>& before = scene.record.at(name);
+    const Matrix<double>& values = scene.record.at(picture.tensor);
+    return before.rows() == values.rows() && before.cols() == values.cols() ? &before : nullptr;
+  }
+
+  void hover(Index finished) {
+    if (!ImGui::IsWindowHovered()) return;
+    const auto cell = hovered_cell(where, picture.rows, picture.columns, ImGui::GetMousePos());
+    if (!cell || draw_enlarging_mark(picture.tensor, where, scene)) return;
+    const Index row = picture.transposed ? cell->column : cell->row;
+    const Index column = picture.transposed ? cell->row : cell->column;
+    if (finished > 0 && row >= finished) return;
+    point_at({recorded(), row, column}, scene);
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) scene.enlarge = picture.tensor;
+  }
+
+  void frame(const Cells& cells, bool is_operand) const {
+    if (cells.rows <= 0 || cells.columns <= 0) return;
+    const auto drawn = [&](Index row, Index column) {
+      return picture.transposed ? Cell{column, row} : Cell{row, column};
+    };
+    frame_drawn(drawn(cells.first_row, cells.first_column),
+                drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1), is_operand);
+  }
+
+  /// The row, or column, of the token at the cursor.
+  void frame_token() const {
+    const Index row = scene.view.token - picture.first_row_token;
+    if (picture.first_row_token >= 0 && row >= 0 && row < picture.rows)
+      frame_drawn({row, 0}, {row, picture.columns - 1}, false);
+    const Index column = scene.view.token - picture.first_column_token;
+    // If rows are tokens, too, the row is enough.
+    if (picture.first_row_token < 0 && picture.first_column_token >= 0 && column >= 0 &&
+        column < picture.columns)
+      frame_drawn({0, column}, {picture.rows - 1, column}, false);
+  }
+
+  /// A frame around cells, not on them, and large enough not to hide them; dashed around operands.
+  void frame_drawn(const Cell& from, const Cell& to, bool is_operand) const {
+    const Rectangle cells = {place_of(from).minimum, place_of(to).maximum};
+    const ImVec2 lacking = upper_of(ImVec2(px(least_frame), px(least_frame)) - cells.size(), {px(4), px(4)});
+    const Rectangle box = cells.grown(lacking / 2);
+    const style::Palette& c = style::colours();
+    outline(box, c.panel, 0, px(3.5F));
+    if (!is_operand) return outline(box, c.text, 0, px(1.5F));
+    const ImVec2 corners[] = {box.minimum,
+                              {box.maximum.x, box.minimum.y},
+                              box.maximum,
+                              {box.minimum.x, box.maximum.y},
+                              box.minimum};
+    dashed_curve(ImGui::GetWindowDrawList(), corners, c.text, px(1.5F), px(4));
+  }
+
+  static void outline(const Rectangle& box, ImU32 colour, float rounding, float width) {
+    ImGui::GetWindowDrawList()->AddRect(box.minimum, box.maximum, colour, rounding, width);
+  }
+
+  Rectangle place_of(const Cell& cell) const {
+    return cell_rectangle(where, picture.rows, picture.columns, cell);
+  }
+
+  void draw_focus() const {
+    const std::string& tensor = recorded();
+    for (const Cells& source : scene.sources) {
+      if (source.tensor == tensor) frame(source, true);
+    }
+    if (scene.focus && scene.focus->tensor == tensor)
+      frame({tensor, scene.focus->row, scene.focus->column, 1, 1}, false);
+  }
+};
 
 }  // namespace
-
-void draw_scrubber(const Rectangle& tile, StageScene& scene) {
-  const float height = px(scrubber_height);
-  const float inset = px(8);
-  const ImVec2 from = {tile.minimum.x + inset, tile.maximum.y - height};
-  const float width = tile.maximum.x - inset - from.x;
-  ImGui::SetCursorScreenPos(from);
-  ImGui::InvisibleButton("growth", {width, height});
-  const bool is_held = ImGui::IsItemActive();
-  if (is_held)
-    scene.scrubbed = std::clamp((ImGui::GetMousePos().x - from.x) / std::max(width, 1.0F), 0.0F, 1.0F);
-  tooltip("Drag to animate the result.");
-  if (!is_held && !ImGui::IsItemHovered() && scene.fade >= 1) return;
-  const float y = tile.maximum.y - px(4);
-  const auto grown = static_cast<float>(scene.fade);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddLine({from.x, y}, {from.x + width, y}, style::colours().edge, px(style::lit_line));
-  list->AddLine({from.x, y}, {from.x + width * grown, y}, style::colours().text, px(style::lit_line));
-}
-
-void draw_tile(const StageTile& tile, const Rectangle& where, const StageScene& scene) {
-  const bool is_present = tile.operation == scene.view.present_operation;
-  const style::Palette& c = style::colours();
-  const auto& [from, to] = where;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
-    list->AddRectFilled(from, to, style::mix(c.panel, c.edge, 0.5F), px(6));
-  list->AddRect(from, to, is_present ? c.text : c.edge, px(6),
-                px(is_present ? style::lit_line : style::line));
-}
-
-void draw_links(const LinkedLayers& layers, const Rectangle& where, const StageScene& scene) {
-  const bool has_both = scene.view.finished_rows(layers.to.picture->tensor) != 0;
-  if (layers.links.empty() || !has_both) return;
-  const auto strongest = static_cast<float>(std::abs(layers.links.back().amount));
-  const auto height_of = [&](const LinkedLayers::Layer& layer, Index unit) {
-    const float part = (static_cast<float>(unit) + 0.5F) / static_cast<float>(layer.picture->rows);
-    return where.middle().y + layer.height * (part - 0.5F);
-  };
-  const float left = where.minimum.x + px(2);
-  const float right = where.maximum.x - px(2);
-  const bool is_made = layers.to.picture->tensor == scene.view.lit;
-  const auto grown = is_made ? static_cast<float>(scene.fade) : 1.0F;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  for (const StrongLink& link : layers.links) {
-    const auto amount = static_cast<float>(link.amount);
-    const ImU32 ink = style::colour(colour(style::colours().map, amount, strongest));
-    const float strength = std::max(std::abs(amount) / strongest, faintest_link);
-    const ImVec2 from = {left, height_of(layers.from, link.from)};
-    const ImVec2 to = {right, height_of(layers.to, link.to)};
-    list->AddLine(from, from + (to - from) * grown, style::with_alpha(ink, strength), px(style::line));
-  }
-}
-
-void draw_chart(const HeroChart& chart, const Rectangle& where, const StageScene& scene) {
-  if (scene.view.finished_rows(chart.tensor) == 0) return draw_waiting(where);
-  draw_plot(hero_plot(chart, scene.record.at(chart.tensor)), where);
-}
 
 void draw_waiting(const Rectangle& where) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(where.minimum, where.maximum, style::colours().background);
   hatch(list, where, style::colours().edge);
+}
+
+void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene) {
+  if (picture.kind == Box::Kind::picture) return CellsPainter{picture, where, scene}.draw(is_thumbnail);
+  const auto& [from, to] = where;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (scene.view.finished_rows(picture.tensor) == 0) {
+    list->AddRect(from, to, style::colours().edge);
+    return draw_waiting(where);
+  }
+  const style::TextStyle used(style::Text::number_large, (to.y - from.y) / style::scale());
+  const ImVec2 extent = ImGui::CalcTextSize(picture.digits.c_str());
+  list->AddText((from + to - extent) / 2, style::colours().role(picture.role), picture.digits.c_str());
+  if (!is_thumbnail && is_under_pointer(where)) point_at({picture.tensor, 0, 0}, scene);
 }
 
 }  // namespace palimpsest

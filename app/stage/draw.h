@@ -33,28 +33,6 @@ struct StageScene {
 /// the part "mark/TENSOR", enlarges it. Notes a picture that is framed for its symbol as "pointed".
 void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene);
 
-/// Lines over steps; what is written around them is placed by itself.
-void draw_chart(const HeroChart& chart, const Rectangle& where, const StageScene& scene);
-
-/// Two layers of units side by side, with their middles aligned, and the links between them.
-struct LinkedLayers {
-  struct Layer {
-    const Box* picture = nullptr;
-    float height = 0;
-  };
-  const std::vector<StrongLink>& links;
-  Layer from = {};
-  Layer to = {};
-};
-
-/// Draws it in the room between them; `fade` of it.
-void draw_links(const LinkedLayers& layers, const Rectangle& where, const StageScene& scene);
-
-/// The outline of a step's tile, which is the last item; and at its foot the progress of its animation, which
-/// can be dragged.
-void draw_tile(const StageTile& tile, const Rectangle& where, const StageScene& scene);
-void draw_scrubber(const Rectangle& tile, StageScene& scene);
-
 /// Hatching for values that are not computed yet, unlike the blank cells of zeros.
 void draw_waiting(const Rectangle& where);
 

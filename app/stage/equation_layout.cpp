@@ -15,8 +15,10 @@ constexpr std::array growths = {SideLook().growth, 0.3F,
 constexpr float comfortable_row = 18;     // no narrower pictures are sought for higher rows
 constexpr float cost_of_bracket = 0.15F;  // of a break where a bracket is open
 
-/// The length of a side with `count` cells; `grown` is count^growth.
-float side(const PictureSizes& sizes, Index count, float grown) {
+float grown(Index count, float growth) { return std::pow(static_cast<float>(count), growth); }
+
+/// The length of a side with `count` cells.
+float side(const PictureSizes& sizes, Index count) {
   const SideLook& look = sizes.look;
   if (count == 1) {
     const float thick = sizes.px(sizes.are_few ? look.thick_of_few : look.thick);
@@ -25,14 +27,12 @@ float side(const PictureSizes& sizes, Index count, float grown) {
   const auto cells = static_cast<float>(count);
   const float most =
       std::max(cells * look.usual_cell, std::min(cells * look.largest_cell, look.largest_side));
-  return std::max(sizes.px(look.smallest), std::min(sizes.unit * grown, sizes.px(most)));
+  return std::max(sizes.px(look.smallest), std::min(sizes.unit * grown(count, look.growth), sizes.px(most)));
 }
 
-float grown(Index count, float growth) { return std::pow(static_cast<float>(count), growth); }
-
-BoxExtent extent_of(const Box& box, float growth) {
-  BoxExtent extent{.grown_columns = grown(box.columns, growth), .grown_rows = grown(box.rows, growth)};
-  for (const Box& part : box.parts) extent.parts.push_back(extent_of(part, growth));
+BoxExtent extent_of(const Box& box) {
+  BoxExtent extent;
+  for (const Box& part : box.parts) extent.parts.push_back(extent_of(part));
   return extent;
 }
 
@@ -45,12 +45,25 @@ const FormulaSize& letters(const Box& box, BoxExtent& extent, float size, float 
   return extent.letters;
 }
 
-/// What the words beside the rows of a picture take.
+/// What the words beside the rows of a picture take: of all rows, or of the current one.
 float words_beside(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
+  const auto width_of = [&](const std::string& word) { return ruler.words(word, style::Text::caption).x; };
   extent.has_row_words = has_row_words(box, extent.height, ruler);
   float& width = extent.has_row_words ? extent.widest_word : extent.present_word;
-  if (width < 0) width = row_words_width(box, extent.has_row_words, ruler);
+  if (width < 0) {
+    width = extent.has_row_words ? 0 : width_of(box.present_word);
+    for (std::size_t i = 0; extent.has_row_words && i < box.row_words.size(); ++i)
+      width = std::max(width, width_of(box.row_words[i]));
+    width = std::min(width, ruler.px(widest_row_word));
+  }
   return width > 0 ? width + sizes.fixed(word_gap) : 0;
+}
+
+/// The largest number of cells of a side, over all pictures.
+Index longest_side(const Box& box) {
+  Index longest = std::max(box.rows, box.columns);
+  for (const Box& part : box.parts) longest = std::max(longest, longest_side(part));
+  return longest;
 }
 
 Index most_rows_with_words(const Box& box) {
@@ -114,8 +127,8 @@ void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, c
   for (std::size_t i = 0; i < box.parts.size(); ++i) measure_box(box.parts[i], extent.parts[i], sizes, ruler);
   switch (box.kind) {
     case Box::Kind::picture:
-      extent.side = side(sizes, box.columns, extent.grown_columns);
-      extent.height = side(sizes, box.rows, extent.grown_rows);
+      extent.side = side(sizes, box.columns);
+      extent.height = side(sizes, box.rows);
       extent.words = words_beside(box, extent, sizes, ruler);
       return measure_operand(box, extent, sizes, ruler);
     case Box::Kind::number: {
@@ -278,19 +291,8 @@ bool has_row_words(const Box& picture, float height, const Ruler& ruler) {
   return !picture.row_words.empty() && height >= static_cast<float>(picture.rows) * ruler.px(row_of_words);
 }
 
-float row_words_width(const Box& picture, bool all, const Ruler& ruler) {
-  const auto width_of = [&](const std::string& word) { return ruler.words(word, style::Text::caption).x; };
-  float width = all ? 0 : width_of(picture.present_word);
-  for (std::size_t i = 0; all && i < picture.row_words.size(); ++i)
-    width = std::max(width, width_of(picture.row_words[i]));
-  return std::min(width, ruler.px(widest_row_word));
-}
-
 EquationLayout::EquationLayout(const Box& box, const Ruler& ruler, const SideLook& look)
-    : box_(&box),
-      ruler_(&ruler),
-      extent_(extent_of(box, look.growth)),
-      rows_with_words_(most_rows_with_words(box)) {
+    : box_(&box), ruler_(&ruler), extent_(extent_of(box)), rows_with_words_(most_rows_with_words(box)) {
   sizes_ = {.scale = ruler.scale,
             .largest_number = ruler.largest_number,
             .are_few = longest_side(box) <= few,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/scene/ruler.h"
 #include "app/stage/box.h"
+#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -11,10 +11,8 @@ inline constexpr float widest_row_word = 68;
 inline constexpr float caption_height = 20;  // below a picture
 inline constexpr Index few = 8;              // most cells of a short side
 
-/// Whether the rows of a picture of this height are high enough for labels; and the width of the labels, of
-/// all rows or of the current one, 0 if there are none. In screen pixels.
+/// Whether the rows of a picture of this height (screen pixels) are high enough for labels.
 bool has_row_words(const Box& picture, float height, const Ruler& ruler);
-float row_words_width(const Box& picture, bool all, const Ruler& ruler);
 
 /// The lengths of the sides of pictures, in design pixels.
 struct SideLook {
@@ -71,8 +69,6 @@ struct BoxExtent {
   float present_word = -1;     // the label of the token at the cursor
   float words = 0;             // picture: width of the labels; 0: none
   bool has_row_words = false;  // all rows have labels; else only the current one
-  float grown_columns = 0;     // the number of cells, as sides grow with it
-  float grown_rows = 0;
 };
 
 /// What is told of a box: its left end, and the height of its axis.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/text.h"
-
 namespace palimpsest {
 
 namespace {

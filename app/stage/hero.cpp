@@ -40,8 +40,6 @@ std::vector<std::string> written_operands(const Expression& function) {
   }
   return written;
 }
-
-/// A term of a sum, with its sign.
 struct SignedTerm {
   bool minus = false;
   Expression expression;
@@ -79,20 +77,22 @@ struct Contraction {
 
 struct HeroBuilder {
   const Phase& phase;
+  const Operation& operation;
   const Record& record;
   const Symbols& symbols;
   const LatexStyle& style;
+  const Expression& how = operation.equation.expression;
+  const Expression result = tensor(operation.equation.result);
   Hero hero = {};
   int pictures = 0;
 
-  Hero build(const Operation& operation) {
-    if (!(flattened(operation) || in_network(operation) || solved(operation) || overwritten(operation) ||
-          added(operation) || scaled(operation) || multiplied(operation) || contracted(operation) ||
-          in_strips(operation))) {
+  Hero build() {
+    if (!(flattened() || in_network() || solved() || overwritten() || added() || scaled() || multiplied() ||
+          contracted() || in_strips())) {
       hero = {.kind = Hero::Kind::equation, .equation = boxes("hero", operation.equation, record, symbols)};
       hero.broken = broken(hero.equation);
     }
-    add_flattening(operation);
+    add_flattening();
     return std::move(hero);
   }
 
@@ -187,8 +187,8 @@ struct HeroBuilder {
     hero.stands_for[made] = hero.scale_of[made] = tensor;
   }
 
-  Plate result_plate(const Operation& operation) {
-    Plate plate = plate_of(tensor(operation.equation.result), "=");
+  Plate result_plate() {
+    Plate plate = plate_of(result, "=");
     if (plate.name.empty()) plate.name = operation.title;
     return plate;
   }
@@ -224,7 +224,7 @@ struct HeroBuilder {
     return true;
   }
 
-  bool overwritten(const Operation& operation) {
+  bool overwritten() {
     const auto overwrite = overwrite_of(phase, operation);
     if (!overwrite || !is_matrix(overwrite->update)) return false;
     const auto add = [&](const Expression& part, const std::string& sign, const std::string& name, Role role,
@@ -254,18 +254,16 @@ struct HeroBuilder {
   }
 
   /// Matrices that are added up, or one outer product.
-  bool added(const Operation& operation) {
-    const Expression result = tensor(operation.equation.result);
+  bool added() {
     if (!is_matrix(result) || is_empty(result)) return false;
-    const Factors factors = factors_of(operation.equation.expression);
+    const Factors factors = factors_of(how);
     const bool is_scaled_sum = !factors.numbers.empty() && factors.others.size() == 1;
-    std::vector<SignedTerm> terms =
-        terms_of(is_scaled_sum ? factors.others[0] : operation.equation.expression);
+    std::vector<SignedTerm> terms = terms_of(is_scaled_sum ? factors.others[0] : how);
     if (terms.size() > 4) return false;
     if (is_scaled_sum && terms.size() > 1) {
       for (SignedTerm& term : terms) term.expression = factors.scaled(term.expression);
     }
-    if (terms.size() == 1) return is_outer_product(operation);
+    if (terms.size() == 1) return is_outer_product();
     if (!std::ranges::all_of(terms, [&](const SignedTerm& term) { return is_matrix(term.expression); }))
       return false;
     for (const SignedTerm& term : terms) {
@@ -280,13 +278,13 @@ struct HeroBuilder {
     const Expression& first = unwrapped(terms[0].expression);
     if (first.kind() == Kind::tensor && !terms[0].minus) hero.grows_from = first.name();
     hero.alone = operation.equation.result;
-    hero.plates.push_back(result_plate(operation));
+    hero.plates.push_back(result_plate());
     return true;
   }
 
-  bool is_outer_product(const Operation& operation) {
-    Plate plate = plate_of(tensor(operation.equation.result), "");
-    if (!put_margins(plate, operation.equation.expression)) return false;
+  bool is_outer_product() {
+    Plate plate = plate_of(result, "");
+    if (!put_margins(plate, how)) return false;
     plate.latex = latex_of(operation.equation);
     hero.alone = plate.picture.tensor;
     hero.plates.push_back(std::move(plate));
@@ -294,10 +292,9 @@ struct HeroBuilder {
   }
 
   /// A matrix times numbers: of all its cells, of its rows, of its columns.
-  bool scaled(const Operation& operation) {
-    const Expression result = tensor(operation.equation.result);
+  bool scaled() {
     if (!is_matrix(result)) return false;
-    const Factors factors = factors_of(operation.equation.expression);
+    const Factors factors = factors_of(how);
     std::vector<Expression> matrices;
     std::vector<std::pair<Expression, bool>> vectors;  // flat ones scale columns
     for (const Expression& factor : factors.others) {
@@ -322,13 +319,13 @@ struct HeroBuilder {
     }
     for (const auto& [vector, flat] : vectors)
       hero.plates.push_back(factors_plate(along(vector, flat), vector, "\\odot"));
-    hero.plates.push_back(result_plate(operation));
+    hero.plates.push_back(result_plate());
     return true;
   }
 
   /// Two matrices, cell by cell.
-  bool multiplied(const Operation& operation) {
-    const Expression& product = unwrapped(operation.equation.expression);
+  bool multiplied() {
+    const Expression& product = unwrapped(how);
     if (product.kind() != Kind::hadamard || !is_matrix(product)) return false;
     const auto arguments = product.arguments();
     if (!std::ranges::all_of(arguments, [&](const Expression& factor) {
@@ -342,7 +339,7 @@ struct HeroBuilder {
       hero.plates.push_back(is_gate ? factors_plate(picture(factor), factor, sign) : plate_of(factor, sign));
       if (symbol_of(tensor).role == Role::state) hero.grows_from = tensor;
     }
-    hero.plates.push_back(result_plate(operation));
+    hero.plates.push_back(result_plate());
     return true;
   }
 
@@ -370,12 +367,12 @@ struct HeroBuilder {
     const Operation* answer = nullptr;  // y = W^T h + b
   };
 
-  std::optional<Contraction> layer_of(const Operation& operation) const {
-    const std::vector<SignedTerm> terms = terms_of(operation.equation.expression);
+  std::optional<Contraction> layer_of(const Operation& step) const {
+    const std::vector<SignedTerm> terms = terms_of(step.equation.expression);
     return terms.size() > 2 ? std::nullopt : contraction_of(terms[0].expression);
   }
 
-  std::optional<Layers> layers_around(const Operation& operation) const {
+  std::optional<Layers> layers_around() const {
     for (const Operation& hidden : phase.operations) {
       const Expression& bend = unwrapped(hidden.equation.expression);
       if (bend.kind() != Kind::function || bend.name() != "gelu" ||
@@ -396,8 +393,8 @@ struct HeroBuilder {
   }
 
   /// A memory that is a network: its input, hidden units and output as columns side by side.
-  bool in_network(const Operation& operation) {
-    const auto layers = layers_around(operation);
+  bool in_network() {
+    const auto layers = layers_around();
     if (!layers) return false;
     const Contraction first = *layer_of(*layers->input);
     const Contraction second = *layer_of(*layers->answer);
@@ -441,10 +438,9 @@ struct HeroBuilder {
   }
 
   /// A matrix times a vector: its rows, or columns, scaled and summed.
-  bool contracted(const Operation& operation) {
-    const Expression result = tensor(operation.equation.result);
+  bool contracted() {
     if (!is_vector(result)) return false;
-    const auto asked = contraction_of(operation.equation.expression);
+    const auto asked = contraction_of(how);
     if (!asked || record.at(asked->matrix).size() > most_products) return false;
     const auto sides = asked->over_rows ? std::pair(Margin::Side::left, Margin::Side::below)
                                         : std::pair(Margin::Side::top, Margin::Side::right);
@@ -468,19 +464,18 @@ struct HeroBuilder {
   }
 
   /// Whether a function makes one number of a vector: its largest, its sum.
-  bool is_number_of_vector(const Operation& operation) const {
-    const Expression& function = unwrapped(operation.equation.expression);
+  bool is_number_of_vector() const {
+    const Expression& function = unwrapped(how);
     if (function.kind() != Kind::function || !is_number(function)) return false;
     const auto arguments = function.arguments();
     return arguments.size() == 1 && arguments[0].kind() == Kind::tensor && is_vector(arguments[0]);
   }
 
   /// Vectors that are added up or multiplied, or what a function makes of a vector.
-  bool in_strips(const Operation& operation) {
-    const Expression result = tensor(operation.equation.result);
-    if (is_empty(result) || !(is_vector(result) || is_number_of_vector(operation))) return false;
+  bool in_strips() {
+    if (is_empty(result) || !(is_vector(result) || is_number_of_vector())) return false;
     std::vector<std::pair<std::string, Expression>> strips;
-    const std::vector<SignedTerm> terms = terms_of(operation.equation.expression);
+    const std::vector<SignedTerm> terms = terms_of(how);
     const Expression& only = terms[0].expression;
     if (terms.size() > 1) {
       for (const SignedTerm& term : terms)
@@ -512,8 +507,8 @@ struct HeroBuilder {
   }
 
   /// Singular values over the Newton–Schulz steps: a line each.
-  bool flattened(const Operation& operation) {
-    const Expression& values = unwrapped(operation.equation.expression);
+  bool flattened() {
+    const Expression& values = unwrapped(how);
     if (values.kind() != Kind::function || values.name() != "spectra") return false;
     HeroChart chart{.tensor = operation.equation.result,
                     .low = flat_from,
@@ -527,7 +522,7 @@ struct HeroBuilder {
   }
 
   /// Beside a Newton–Schulz step: the singular values so far.
-  void add_flattening(const Operation& operation) {
+  void add_flattening() {
     if (hero.kind != Hero::Kind::plates || !hero.charts.empty()) return;
     for (const Operation& other : phase.operations) {
       const Expression& all = unwrapped(other.equation.expression);
@@ -559,15 +554,15 @@ struct HeroBuilder {
   }
 
   /// A symmetric system, and the iterations of its solution.
-  bool solved(const Operation& operation) {
-    const Expression& solve = unwrapped(operation.equation.expression);
+  bool solved() {
+    const Expression& solve = unwrapped(how);
     if (solve.kind() != Kind::function || solve.name() != "solve_symmetric") return false;
     const Expression& matrix = solve.arguments()[0];
     if (!is_matrix(matrix)) return false;
     Plate& plate = hero.plates.emplace_back(plate_of(matrix, ""));
     plate.name = "key statistics plus ridge";
     plate.words = "times the row above = the column on the right";
-    plate.margins = {{Margin::Side::top, along(tensor(operation.equation.result), true)},
+    plate.margins = {{Margin::Side::top, along(result, true)},
                      {Margin::Side::right, along(solve.arguments()[1], false)}};
     const std::string rests = "made for the picture: what is left";
     hero.made.set(rests, conjugate_gradient_rests(evaluate(matrix, record),
@@ -613,7 +608,7 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
 
 Hero hero_of(const Phase& phase, const Operation& operation, const Record& record, const Symbols& symbols,
              const LatexStyle& style) {
-  return HeroBuilder{phase, record, symbols, style}.build(operation);
+  return HeroBuilder{phase, operation, record, symbols, style}.build();
 }
 
 }  // namespace palimpsest

@@ -100,7 +100,7 @@ scene::Node lay_out(const StageView& view, ImVec2 room, const Ruler& ruler, Stag
 void lay_out_token(Placing& placing, ImVec2 room);
 void lay_out_lines(Placing& placing, ImVec2 room);
 
-// Of one token: the present step.
+// Of one token, or enlarged: what is shown large.
 void lay_out_hero(Placing& placing, const Hero& hero, ImVec2 origin, ImVec2 room);
 
 // A solve row by row, and its preferred height.

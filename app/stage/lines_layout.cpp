@@ -4,9 +4,7 @@
 
 #include <numeric>
 
-#include "app/scene/layout.h"
 #include "app/stage/layout.h"
-#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -6,8 +6,6 @@
 #include <numeric>
 
 #include "app/stage/layout.h"
-#include "app/widgets/text.h"
-#include "core/base/text.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -209,89 +207,86 @@ struct SubstitutionLayout {
   }
 };
 
-class SubstitutionBuilder {
- public:
-  SubstitutionBuilder(const SubstitutionNames& names, const Record& record, const Symbols& symbols)
-      : names_(names), record_(record), symbols_(symbols) {
-    view_.overlap = picture(names.overlap);
-    view_.solved = picture(names.solved);
-    view_.missing = picture(names.missing);
-  }
+struct SubstitutionBuilder {
+  const SubstitutionNames& names;
+  const Record& record;
+  const Symbols& symbols;
+  SubstitutionView view = {
+      .overlap = picture(names.overlap), .solved = picture(names.solved), .missing = picture(names.missing)};
 
   void name_rows(const Block& block, const std::vector<std::string>& labels) {
-    if (record_.at(names_.solved).rows() != block.count) return;
+    if (record.at(names.solved).rows() != block.count) return;
     for (Index row = 0; row < block.count; ++row)
-      view_.words.push_back(visible_label(entry(labels, block.first_token + row)));
+      view.words.push_back(visible_label(entry(labels, block.first_token + row)));
   }
 
   SubstitutionView build(Index row, const Record* recurrence) {
-    const SubstitutionRow sum = substitution_row(names_, record_, row);
-    view_.row = row;
-    const std::string u = lower(names_.solved);
+    const SubstitutionRow sum = substitution_row(names, record, row);
+    view.row = row;
+    const std::string u = lower(names.solved);
     add({.word = word(row),
          .words = "value − carried-in v̂",
          .brief = "v − carried",
-         .latex = fmt::format("{}_{{{}}}", lower(names_.missing), row + 1),
+         .latex = fmt::format("{}_{{{}}}", lower(names.missing), row + 1),
          .must_stand = true},
         "right-hand side", sum.missing);
     for (const SubstitutionRow::Taken& taken : sum.taken) {
       const double share = -taken.coefficient;
-      view_.coefficients.push_back(fixed_number(taken.coefficient, 2));
+      view.coefficients.push_back(fixed_number(taken.coefficient, 2));
       add({.word = word(taken.row),
            .words = "earlier error",
            .factor = fmt::format("{} {}", share < 0 ? "−" : "+", fixed_number(std::abs(share), 2)),
            .latex = fmt::format("{}_{{{}}}", u, taken.row + 1)},
           fmt::format("taken by {}", taken.row), taken.part);
     }
-    view_.coefficients.emplace_back("1");
+    view.coefficients.emplace_back("1");
     add({.word = word(row),
          .words = "solved error",
          .brief = "solved",
          .latex = fmt::format("= {}_{{{}}}", u, row + 1),
          .must_stand = true},
         "solved", sum.solved);
-    const Index rows = record_.at(names_.solved).rows();
-    const std::string name = view_.words.empty() ? "" : fmt::format(" (“{}”)", word(row));
-    view_.sentence = row == 0 ? fmt::format("Row 1 of {}{}: no earlier row to subtract.", rows, name)
-                     : row == 1
-                         ? fmt::format("Row 2 of {}{}: row 1 is known and is subtracted below.", rows, name)
-                         : fmt::format("Row {} of {}{}: rows 1–{} are known and are subtracted below.",
-                                       row + 1, rows, name, row);
+    const Index rows = record.at(names.solved).rows();
+    const std::string name = view.words.empty() ? "" : fmt::format(" (“{}”)", word(row));
+    view.sentence = row == 0 ? fmt::format("Row 1 of {}{}: no earlier row to subtract.", rows, name)
+                    : row == 1
+                        ? fmt::format("Row 2 of {}{}: row 1 is known and is subtracted below.", rows, name)
+                        : fmt::format("Row {} of {}{}: rows 1–{} are known and are subtracted below.",
+                                      row + 1, rows, name, row);
     add_recurrence(row, sum.solved, recurrence);
-    return std::move(view_);
+    return std::move(view);
   }
 
- private:
   Box picture(const std::string& tensor) const {
-    return picture_of(tensor, false, fmt::format("substitution/{}", tensor), record_, symbols_);
+    return picture_of(tensor, false, fmt::format("substitution/{}", tensor), record, symbols);
   }
 
   std::string lower(const std::string& tensor) const {
-    std::string latex = symbols_.contains(tensor) ? symbol_in(symbols_, tensor).latex : tensor;
+    std::string latex = symbols.contains(tensor) ? symbol_in(symbols, tensor).latex : tensor;
     if (latex.size() == 1) latex[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(latex[0])));
     return latex;
   }
 
   std::string word(Index row) const {
-    return view_.words.empty() ? fmt::format("row {}", row + 1) : entry(view_.words, row);
+    return view.words.empty() ? fmt::format("row {}", row + 1) : entry(view.words, row);
   }
 
   void add(SubstitutionStrip strip, const std::string& what, const Matrix<double>& values) {
     const std::string name = "of the sum: " + what;
-    view_.made.set(name, values);
-    view_.one_scale.push_back(name);
-    strip.picture = picture_of(name, false, fmt::format("sum {}/{}", view_.row, name), view_.made, symbols_);
+    view.made.set(name, values);
+    view.one_scale.push_back(name);
+    strip.picture = picture_of(name, false, fmt::format("sum {}/{}", view.row, name), view.made, symbols);
     strip.length = values.norm();
     if (strip.number.empty()) strip.number = fixed_number(strip.length, 2);
-    view_.strips.push_back(std::move(strip));
+    view.strips.push_back(std::move(strip));
   }
 
   /// The error of the same token in the recurrence, and how far off it is.
   void add_recurrence(Index row, const Matrix<double>& solved, const Record* recurrence) {
-    if (!recurrence || view_.words.empty() || !recurrence->contains("error")) return;
+    if (!recurrence || view.words.empty() || !recurrence->contains("error")) return;
     const Matrix<double> written = recurrence->at("error").transpose();
     if (written.cols() != solved.cols() || written.rows() != 1) return;
-    view_.sentence += "\nRow i of U is the error of token i in the recurrence.";
+    view.sentence += "\nRow i of U is the error of token i in the recurrence.";
     const double difference = (written - solved).cwiseAbs().maxCoeff();
     add({.word = word(row),
          .words = "error in the recurrence",
@@ -301,11 +296,6 @@ class SubstitutionBuilder {
          .must_stand = true},
         "recurrence", written);
   }
-
-  const SubstitutionNames& names_;
-  const Record& record_;
-  const Symbols& symbols_;
-  SubstitutionView view_;
 };
 
 }  // namespace
@@ -328,7 +318,7 @@ std::optional<SubstitutionView> substitution_view(const Trace& trace, const Phas
   if (!names) return std::nullopt;
   const Matrix<double>& solved = record.at(names->solved);
   if (solved.rows() < 1 || solved.cols() < 2 || record.at(names->overlap).size() < 2) return std::nullopt;
-  SubstitutionBuilder builder(*names, record, trace.symbols);
+  SubstitutionBuilder builder{*names, record, trace.symbols};
   builder.name_rows(trace.block(cursor.block), labels);
   return builder.build(std::min(cursor.row, solved.rows() - 1), recurrence);
 }

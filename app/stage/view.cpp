@@ -4,7 +4,6 @@
 
 #include "app/stage/cell_words.h"
 #include "app/stage/equation_layout.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -92,29 +91,27 @@ std::map<std::string, Index, std::less<>> rows_there(const Phase& phase, const C
 
 /// Tells pictures which tokens their rows and columns are. The first one of a line with words for its rows
 /// gets them.
-class TokenNames {
- public:
-  TokenNames(const Trace& trace, const Cursor& cursor, const Record& record,
-             const std::vector<std::string>& labels)
-      : trace_(trace),
-        block_(trace.block(cursor.block)),
-        token_(trace.token(cursor)),
-        record_(record),
-        labels_(labels) {}
+struct TokenNames {
+  const Trace& trace;
+  const Cursor& cursor;
+  const Record& record;
+  const std::vector<std::string>& labels;
+  const Block block = trace.block(cursor.block);
+  const Index token_at_cursor = trace.token(cursor);
 
   /// `tensor`: whose cells the picture shows.
   void name(Box& picture, const std::string& tensor, bool& has_words) const {
-    if (picture.kind != Box::Kind::picture || !record_.contains(tensor)) return;
-    Axes axes = axes_of(trace_, block_, record_.at(tensor), tensor);
+    if (picture.kind != Box::Kind::picture || !record.contains(tensor)) return;
+    Axes axes = axes_of(trace, block, record.at(tensor), tensor);
     if (picture.transposed) std::swap(axes.rows, axes.columns);
     picture.first_row_token = picture.rows > 1 ? axes.rows.first_token.value_or(-1) : -1;
     picture.first_column_token = picture.columns > 1 ? axes.columns.first_token.value_or(-1) : -1;
     if (picture.first_row_token < 0 || has_words) return;
     has_words = true;
-    const Index present = token_ - picture.first_row_token;
+    const Index present = token_at_cursor - picture.first_row_token;
     if (present >= 0 && present < picture.rows) {
       picture.present_row = present;
-      picture.present_word = word(token_);
+      picture.present_word = word(token_at_cursor);
     }
     if (picture.rows > most_words) return;
     for (Index row = 0; row < picture.rows; ++row)
@@ -146,16 +143,15 @@ class TokenNames {
     if (hero.kind == Hero::Kind::strips) name_columns(hero);
   }
 
- private:
   std::string word(Index token) const {
     const auto position = static_cast<std::size_t>(token);
-    return position < labels_.size() ? visible_label(labels_[position]) : "";
+    return position < labels.size() ? visible_label(labels[position]) : "";
   }
 
   /// Whether what the picture shows turned has a row for each word.
   bool has_turned_rows(const Box& picture) const {
-    if (!picture.transposed || !record_.contains(picture.tensor)) return false;
-    const Axes axes = axes_of(trace_, block_, record_.at(picture.tensor), picture.tensor);
+    if (!picture.transposed || !record.contains(picture.tensor)) return false;
+    const Axes axes = axes_of(trace, block, record.at(picture.tensor), picture.tensor);
     return axes.rows.first_token && !axes.columns.first_token;
   }
 
@@ -188,25 +184,19 @@ class TokenNames {
     });
     if (strip == hero.plates.rend()) return;
     Box& picture = strip->picture;
-    if (picture.first_column_token < 0 || !record_.contains(picture.tensor)) return;
-    const Matrix<double>& result = record_.at(picture.tensor);
+    if (picture.first_column_token < 0 || !record.contains(picture.tensor)) return;
+    const Matrix<double>& result = record.at(picture.tensor);
     for (Index column = 0; column < picture.columns; ++column) {
       picture.column_words.push_back(word(picture.first_column_token + column));
       picture.column_order.push_back(column);
     }
-    const Index present = token_ - picture.first_column_token;
+    const Index present = token_at_cursor - picture.first_column_token;
     std::ranges::stable_sort(picture.column_order, std::greater(), [&](Index column) {
       return std::pair(column == present, std::abs(result.data()[column]));
     });
   }
 
   static constexpr Index most_words = 40;  // of a picture: the rows of more are never so high
-
-  const Trace& trace_;
-  const Block block_;
-  const Index token_;
-  const Record& record_;
-  const std::vector<std::string>& labels_;
 };
 
 /// The difference of the current token's row of an output from the recurrence.
@@ -254,7 +244,7 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
                  .sentence = with_label(operation.sentence, label),
                  .lit = operation.equation.result,
                  .waiting = rows_there(phase, cursor)};
-  const TokenNames names(trace, cursor, record, labels);
+  const TokenNames names{trace, cursor, record, labels};
   if (view.one_token) {
     for (const Operation& each : phase.operations) {
       const std::string& result = each.equation.result;
@@ -313,7 +303,7 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
 
 void name_tokens(Hero& hero, const Trace& trace, const Cursor& cursor, const Record& record,
                  const std::vector<std::string>& labels) {
-  TokenNames(trace, cursor, record, labels).name_all(hero);
+  TokenNames{trace, cursor, record, labels}.name_all(hero);
 }
 
 std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor) {

@@ -3,14 +3,17 @@
 #include <imgui_internal.h>  // to build buttons of our own
 #include <imgui_stdlib.h>
 
+#include "app/gl/context_local.h"
 #include "app/widgets/text.h"
-#include "core/base/text.h"
 
 namespace palimpsest::style {
 
 namespace {
 
 constexpr float segment_rounding = 6;
+constexpr float slider_height = 40;
+constexpr float track_height = 4;
+constexpr float knob_radius = 7;
 
 // The part of a label that is shown.
 std::string_view shown_part(std::string_view label) { return label.substr(0, label.find("##")); }
@@ -89,6 +92,83 @@ void draw_underline(const ImRect& box, const ButtonLook& look, bool is_disabled)
                 px(1));
 }
 
+struct Noted {
+  int frame = -1;
+  std::vector<DrawnSlider> now;
+  std::vector<DrawnSlider> before;
+  ImGuiID sought = 0;
+};
+
+/// The sliders noted in this frame.
+Noted& noted() {
+  auto& all = context_local<Noted>();
+  if (const int frame = ImGui::GetFrameCount(); all.frame != frame) {
+    all.before = all.frame == frame - 1 ? std::move(all.now) : std::vector<DrawnSlider>();
+    all.now.clear();
+    all.frame = frame;
+  }
+  return all;
+}
+
+/// A number as the format writes it.
+std::string written(double value, const char* format) {
+  std::array<char, 64> shown{};
+  ImGui::DataTypeFormatString(shown.data(), static_cast<int>(shown.size()), ImGuiDataType_Double, &value,
+                              format);
+  return shown.data();
+}
+
+// Drags the logarithm of the value. (Dear ImGui's own logarithmic sliders treat a value that their format
+// rounds to 0 as 0.)
+bool drag_logarithm(const ImRect& track, ImGuiID id, double* value, const SliderLook& look, ImRect& grab) {
+  const double from = std::log(look.minimum);
+  const double to = std::log(look.maximum);
+  double at = std::log(std::clamp(*value, look.minimum, look.maximum));
+  if (!ImGui::SliderBehavior(track, id, ImGuiDataType_Double, &at, &from, &to, "%.2f",
+                             ImGuiSliderFlags_NoRoundToFormat, &grab)) {
+    return false;
+  }
+  // Rounded as shown, so that the user can type the same number.
+  const double before = *value;
+  ImGui::DataTypeApplyFromText(written(std::exp(at), look.format).c_str(), ImGuiDataType_Double, value,
+                               look.format);
+  *value = std::clamp(*value, look.minimum, look.maximum);
+  return *value != before;
+}
+
+// Symbol and words from the left, the number from the right, all on one baseline.
+void draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
+                       ImU32 role, bool enabled) {
+  const Palette& c = colours();
+  const auto ink = [&](ImU32 colour) { return enabled ? colour : c.faint; };
+  const float number_width = text_extent(Text::number_small, number).x;
+  float baseline = 0;
+  {
+    float x = box.Min.x;
+    const TextStyle text(Text::body);
+    baseline = std::round(box.Min.y + ImGui::GetFontBaked()->Ascent);
+    if (*symbol != '\0') {
+      x += draw_formula(ImGui::GetWindowDrawList(), {x, baseline}, symbol, px(formula_label), ink(role))
+               .width +
+           px(8);
+    }
+    draw_text({x, box.Min.y}, ink(c.dim), shortened(words, box.Max.x - number_width - px(8) - x));
+  }
+  const TextStyle text(Text::number_small);
+  draw_text({box.Max.x - number_width, baseline - ImGui::GetFontBaked()->Ascent}, ink(c.text), number);
+}
+
+// Shows the ends of a slider while a number beyond them is typed.
+void say_ends(const SliderLook& look, double present, ImGuiID id, ImVec2 below) {
+  const ImGuiInputTextState* text = ImGui::GetInputTextState(id);
+  if (text == nullptr) return;
+  ImGui::DataTypeApplyFromText(text->TextA.Data, ImGuiDataType_Double, &present, look.format);
+  if (present >= look.minimum && present <= look.maximum) return;
+  ImGui::SetNextWindowPos(below);
+  ImGui::SetTooltip("from %s to %s", written(look.minimum, look.format).c_str(),
+                    written(look.maximum, look.format).c_str());
+}
+
 }  // namespace
 
 bool begin_panel(const char* name, ImVec2 size, ImGuiWindowFlags flags, float padding) {
@@ -131,12 +211,9 @@ void spinner(ImVec2 middle, ImU32 colour) {
 
 ButtonSize button_size(ButtonShape shape) {
   // In the order of ButtonShape.
-  static constexpr ButtonSize all[] = {{Text::body, 14, 28},
-                                       {Text::body, 12, 26},
-                                       {Text::body, 0, 28},
-                                       {Text::caption, 0, 20},
-                                       {Text::caption, 0, 20}};
-  static_assert(std::size(all) == static_cast<std::size_t>(ButtonShape::link) + 1);
+  static constexpr ButtonSize all[] = {{Text::body, 14, 28},   {Text::body, 12, 26},   {Text::body, 0, 28},
+                                       {Text::caption, 0, 20}, {Text::caption, 0, 20}, {Text::strong, 0, 20}};
+  static_assert(std::size(all) == static_cast<std::size_t>(ButtonShape::line) + 1);
   return entry(all, shape);
 }
 
@@ -159,73 +236,141 @@ bool button(const char* label, const ButtonLook& look) {
   return pressed.pressed;
 }
 
+bool slider(const char* symbol, const char* words, double* value, const SliderLook& look) {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  if (window->SkipItems) return false;
+  const std::string_view label = shown_part(words);
+  const ImGuiID id = window->GetID(words);
+  const ImRect box(window->DC.CursorPos, {window->DC.CursorPos.x + ImGui::CalcItemWidth(),
+                                          window->DC.CursorPos.y + px(slider_height)});
+  ImGui::ItemSize(box);
+  noted().now.push_back({symbol, std::string(label), id});
+  if (id == noted().sought && std::exchange(noted().sought, 0) != 0) ImGui::SetKeyboardFocusHere();
+  if (!ImGui::ItemAdd(box, id, nullptr, ImGuiItemFlags_Inputable)) return false;
+  ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
+  IMGUI_TEST_ENGINE_ITEM_INFO(id, words, g.LastItemData.StatusFlags | ImGuiItemStatusFlags_Inputable);
+
+  const bool enabled = (g.CurrentItemFlags & ImGuiItemFlags_Disabled) == 0;
+  const bool hovered = ImGui::ItemHoverable(box, id, g.LastItemData.ItemFlags);
+  bool typing = ImGui::TempInputIsActive(id);
+  bool changed = false;
+  if (!typing) {
+    const bool clicked = hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left, ImGuiInputFlags_None, id);
+    const bool focused = g.NavActivateId == id;
+    if (clicked && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+      changed = *value != look.reset;
+      *value = look.reset;
+      ImGui::ClearActiveID();
+    } else if (clicked || focused) {
+      typing = (clicked && g.IO.KeyCtrl) ||
+               (focused && (g.NavActivateFlags & ImGuiActivateFlags_PreferInput) != 0);
+      if (clicked) ImGui::SetKeyOwner(ImGuiKey_MouseLeft, id);
+      if (!typing) {
+        ImGui::SetActiveID(id, window);
+        ImGui::SetFocusID(id, window);
+        ImGui::FocusWindow(window);
+        g.ActiveIdUsingNavDirMask |= 1 << ImGuiDir_Left | 1 << ImGuiDir_Right;
+      }
+    }
+  }
+  if (typing) {
+    // Dear ImGui writes the label right of the box, where its first letter would show: clip it.
+    ImGui::PushClipRect(box.Min, box.Max, true);
+    double number = *value;
+    const bool typed = ImGui::TempInputScalar(box, id, words, ImGuiDataType_Double, &number, look.format);
+    ImGui::PopClipRect();
+    say_ends(look, *value, id, {box.Min.x, box.Max.y});
+    if (!typed || std::isnan(number)) return false;
+    const double before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
+    return *value != before;
+  }
+
+  const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
+  ImRect grab;
+  if (look.logarithmic ? drag_logarithm(track, id, value, look, grab)
+                       : ImGui::SliderBehavior(track, id, ImGuiDataType_Double, value, &look.minimum,
+                                               &look.maximum, look.format, ImGuiSliderFlags_None, &grab)) {
+    changed = true;
+  }
+  if (changed) ImGui::MarkItemEdited(id);
+
+  const Palette& c = colours();
+  const ImU32 role = look.role == Role::plain ? c.dim : c.role(look.role);
+  const std::string number = written(*value, look.format);
+  draw_slider_label(box, symbol, label, look.shown.empty() ? number : look.shown, role, enabled);
+
+  ImDrawList* list = window->DrawList;
+  const ImU32 ink = mix(c.panel, role, enabled ? 1.0F : g.Style.DisabledAlpha);
+  const float radius = px(knob_radius);
+  const float half = px(track_height) / 2;
+  // Dear ImGui's grab keeps half its width from the ends of the track; the knob is at the same fraction.
+  const float way = track.GetWidth() - grab.GetWidth();
+  const float part = way > 0 ? (grab.GetCenter().x - track.Min.x - grab.GetWidth() / 2) / way : 0;
+  const ImVec2 knob(track.Min.x + radius + std::clamp(part, 0.0F, 1.0F) * (track.GetWidth() - 2 * radius),
+                    track.GetCenter().y);
+  list->AddRectFilled({track.Min.x, knob.y - half}, {track.Max.x, knob.y + half}, c.edge, half);
+  list->AddRectFilled({track.Min.x, knob.y - half}, {knob.x, knob.y + half}, ink, half);
+  const bool active = g.ActiveId == id;
+  if (hovered || active) list->AddCircleFilled(knob, radius + px(3), with_alpha(ink, active ? 0.35F : 0.2F));
+  list->AddCircleFilled(knob, radius, ink);
+  ImGui::RenderNavCursor(box, id);
+  return changed;
+}
+
+std::vector<DrawnSlider> drawn_sliders() { return noted().before; }
+
+void seek_slider(ImGuiID id) { noted().sought = id; }
+
 }  // namespace palimpsest::style
 
 namespace palimpsest {
 
 namespace {
 
-/// Draws into a square around `middle`, `half` to each side.
-struct Pen {
-  ImDrawList* list;
-  ImVec2 middle;
-  float half;
-  ImU32 colour;
-
-  ImVec2 at(float x, float y) const { return {middle.x + x * half, middle.y + y * half}; }
-
-  void box(float left, float top, float right, float bottom) const {
-    list->AddRectFilled(at(left, top), at(right, bottom), colour);
-  }
-
-  /// A triangle with its point at `tip`; direction 1 points to the right.
-  void arrow(float tip, float direction) const {
-    const float base = tip - direction * 1.5F;
-    list->AddTriangleFilled(at(base, -1), at(tip, 0), at(base, 1), colour);
-  }
-
-  /// A flag on a pole at `x`.
-  void flag(float x) const {
-    box(x, -1.1F, x + 0.2F, 1.1F);
-    list->AddTriangleFilled(at(x, -1.1F), at(x + 0.8F, -0.6F), at(x, -0.1F), colour);
-  }
-
-  void stroke(ImVec2 from, ImVec2 to) const { list->AddLine(from, to, colour, std::max(1.0F, half * 0.3F)); }
-
-  void draw(Icon icon) const {
-    switch (icon) {
-      case Icon::to_start:
-        box(-1, -1, -0.7F, 1);
-        return arrow(-0.55F, -1);
-      case Icon::back:
-        return arrow(-0.85F, -1);
-      case Icon::play:
-        return list->AddTriangleFilled(at(-0.85F, -1.2F), at(1.2F, 0), at(-0.85F, 1.2F), colour);
-      case Icon::pause:
-        box(-0.9F, -1.1F, -0.25F, 1.1F);
-        return box(0.25F, -1.1F, 0.9F, 1.1F);
-      case Icon::forwards:
-        return arrow(0.85F, 1);
-      case Icon::to_end:
-        arrow(0.55F, 1);
-        return box(0.7F, -1, 1, 1);
-      case Icon::mark_back:
-        arrow(-1.4F, -1);
-        return flag(0.5F);
-      case Icon::mark_forward:
-        flag(-1.3F);
-        return arrow(1.4F, 1);
-      case Icon::minus:
-        return stroke(at(-0.8F, 0), at(0.8F, 0));
-      case Icon::plus:
-        stroke(at(-0.8F, 0), at(0.8F, 0));
-        return stroke(at(0, -0.8F), at(0, 0.8F));
-      case Icon::close:
-        stroke(at(-0.7F, -0.7F), at(0.7F, 0.7F));
-        return stroke(at(-0.7F, 0.7F), at(0.7F, -0.7F));
-    }
-  }
+/// A part of an icon, in a square from -1 to 1: a filled bar between two corners, a filled triangle, or a
+/// line.
+struct IconPart {
+  enum class Kind { bar, triangle, line };
+  Kind kind;
+  ImVec2 from;
+  ImVec2 to;
+  ImVec2 third = {};
 };
+
+constexpr IconPart bar(float left, float top, float right, float bottom) {
+  return {IconPart::Kind::bar, {left, top}, {right, bottom}};
+}
+constexpr IconPart triangle(ImVec2 from, ImVec2 to, ImVec2 third) {
+  return {IconPart::Kind::triangle, from, to, third};
+}
+constexpr IconPart stroke(ImVec2 from, ImVec2 to) { return {IconPart::Kind::line, from, to}; }
+
+/// A triangle with its point at `tip`; direction 1 points to the right.
+constexpr IconPart arrow(float tip, float direction) {
+  const float base = tip - direction * 1.5F;
+  return triangle({base, -1}, {tip, 0}, {base, 1});
+}
+
+/// A flag on a pole at `x`.
+constexpr IconPart pole(float x) { return bar(x, -1.1F, x + 0.2F, 1.1F); }
+constexpr IconPart flag(float x) { return triangle({x, -1.1F}, {x + 0.8F, -0.6F}, {x, -0.1F}); }
+
+const std::vector<IconPart>& parts_of(Icon icon) {
+  static const std::vector<IconPart> all[] = {
+      // in the order of Icon
+      {bar(-1, -1, -0.7F, 1), arrow(-0.55F, -1)},
+      {arrow(-0.85F, -1)},
+      {triangle({-0.85F, -1.2F}, {1.2F, 0}, {-0.85F, 1.2F})},
+      {bar(-0.9F, -1.1F, -0.25F, 1.1F), bar(0.25F, -1.1F, 0.9F, 1.1F)},
+      {arrow(0.85F, 1)},
+      {arrow(0.55F, 1), bar(0.7F, -1, 1, 1)},
+      {arrow(-1.4F, -1), pole(0.5F), flag(0.5F)},
+      {pole(-1.3F), flag(-1.3F), arrow(1.4F, 1)},
+      {stroke({-0.8F, 0}, {0.8F, 0})},
+      {stroke({-0.8F, 0}, {0.8F, 0}), stroke({0, -0.8F}, {0, 0.8F})},
+      {stroke({-0.7F, -0.7F}, {0.7F, 0.7F}), stroke({-0.7F, 0.7F}, {0.7F, -0.7F})}};
+  return entry(all, icon);
+}
 
 }  // namespace
 
@@ -238,12 +383,16 @@ bool icon_button(const char* label, Icon icon, float design_size) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (hovered)
     list->AddRectFilled(corner, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, 0.7F), style::px(6));
-  const float half = std::round(side / 2);
-  Pen{list,
-      {corner.x + half, corner.y + half},
-      std::round(side * 0.24F),
-      hovered ? c.text : style::mix(c.dim, c.text, 0.6F)}
-      .draw(icon);
+  const ImVec2 middle = corner + ImVec2(std::round(side / 2), std::round(side / 2));
+  const float half = std::round(side * 0.24F);
+  const ImU32 ink = hovered ? c.text : style::mix(c.dim, c.text, 0.6F);
+  for (const auto& [kind, from, to, third] : parts_of(icon)) {
+    const ImVec2 one = middle + from * half;
+    const ImVec2 other = middle + to * half;
+    if (kind == IconPart::Kind::bar) list->AddRectFilled(one, other, ink);
+    if (kind == IconPart::Kind::triangle) list->AddTriangleFilled(one, other, middle + third * half, ink);
+    if (kind == IconPart::Kind::line) list->AddLine(one, other, ink, std::max(1.0F, half * 0.3F));
+  }
   return pressed;
 }
 

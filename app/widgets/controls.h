@@ -20,8 +20,9 @@ void end_scrolling();
 void spinner(ImVec2 middle, ImU32 colour);
 
 /// The look of a button: a rounded outline, filled when chosen; one of several in a common outline; without
-/// outline, bright and underlined when chosen; small text; small underlined text.
-enum class ButtonShape : std::uint8_t { pill, segment, tab, word, link };
+/// outline, bright and underlined when chosen; small text; small underlined text; and, not drawn by button(),
+/// a line of a list and an icon.
+enum class ButtonShape : std::uint8_t { pill, segment, tab, word, link, line, icon };
 
 struct ButtonLook {
   ButtonShape shape = ButtonShape::pill;
@@ -35,7 +36,7 @@ struct ButtonLook {
 /// A button with text; true when pressed.
 bool button(const char* label, const ButtonLook& look = {});
 
-/// The room beside the text of a button, and its height, in design pixels.
+/// The room beside the text of a button, and its height, in design pixels; of all but icons.
 struct ButtonSize {
   Text text;
   float padding;

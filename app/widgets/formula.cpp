@@ -15,12 +15,6 @@ namespace palimpsest {
 
 namespace {
 
-// A formula at a size in pixels of the picture.
-using LayoutKey = std::tuple<std::string, float>;
-using PictureKey = std::tuple<std::string, float, ImU32>;
-using SoughtLayout = std::tuple<std::string_view, float>;
-using SoughtPicture = std::tuple<std::string_view, float, ImU32>;
-
 struct KeptFormula {
   bool known = false;
   std::unique_ptr<const LaidOutFormula> formula;  // null: it cannot be read
@@ -34,8 +28,8 @@ struct Picture {
 };
 
 struct Formulas {
-  FrameCache<LayoutKey, KeptFormula> layouts;
-  FrameCache<PictureKey, Picture> pictures;
+  FrameCache<std::tuple<std::string, float>, KeptFormula> layouts;      // by LaTeX and size in pixels,
+  FrameCache<std::tuple<std::string, float, ImU32>, Picture> pictures;  // and by colour
 };
 
 // The symbol under the pointer, and in which frame.
@@ -46,8 +40,9 @@ struct Pointed {
 
 float density() { return ImGui::GetIO().DisplayFramebufferScale.y; }
 
-KeptFormula lay_out(const std::string& latex, float pixels) {
-  KeptFormula result;
+KeptFormula& layout(const std::string& latex, float pixels) {
+  KeptFormula& result = context_local<Formulas>().layouts[std::tie(latex, pixels)];
+  if (result.known) return result;
   try {
     result.formula = std::make_unique<const LaidOutFormula>(latex, pixels);
   } catch (const Error&) {
@@ -61,14 +56,8 @@ KeptFormula lay_out(const std::string& latex, float pixels) {
   return result;
 }
 
-KeptFormula& layout(const std::string& latex, float pixels) {
-  KeptFormula& result = context_local<Formulas>().layouts[SoughtLayout(latex, pixels)];
-  if (!result.known) result = lay_out(latex, pixels);
-  return result;
-}
-
 const Picture& picture(const LaidOutFormula& formula, const std::string& latex, float pixels, ImU32 colour) {
-  Picture& result = context_local<Formulas>().pictures[SoughtPicture(latex, pixels, colour)];
+  Picture& result = context_local<Formulas>().pictures[std::tie(latex, pixels, colour)];
   if (result.painted) return result;
   const std::uint32_t argb = (colour >> IM_COL32_A_SHIFT & 255) << 24 |
                              (colour >> IM_COL32_R_SHIFT & 255) << 16 |
@@ -111,20 +100,15 @@ const std::vector<FormulaMark>& marks_of(KeptFormula& found) {
 
 // Remembers which symbol the pointer is on. `from`: the upper left corner of the formula.
 void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float size_px) {
-  if (!ImGui::IsMouseHoveringRect(from, {from.x + size.width, from.y + size.height}) ||
+  if (!ImGui::IsMouseHoveringRect(from, from + ImVec2(size.width, size.height)) ||
       !ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
     return;
   const float pixels = size_px * density();
   KeptFormula& found = layout(latex, pixels);
-  const ImVec2 mouse = ImGui::GetMousePos();
-  const float x = (mouse.x - from.x) * density();
-  const float y = (mouse.y - from.y) * density();
-  const float around = pixels * 0.08F;
+  const ImVec2 at = (ImGui::GetMousePos() - from) * density();
   for (const FormulaMark& mark : marks_of(found)) {
-    if (x < mark.left - around || x > mark.right + around || y < mark.top - around ||
-        y > mark.bottom + around)
-      continue;
-    context_local<Pointed>() = {ImGui::GetFrameCount(), {mark.letter, mark.symbol}};
+    if (mark.where.grown(pixels * 0.08F).holds({at, at}))
+      context_local<Pointed>() = {ImGui::GetFrameCount(), {mark.letter, mark.symbol}};
   }
 }
 
@@ -135,8 +119,6 @@ std::string_view next_symbol(std::string_view latex) {
   while (length < latex.size() && std::isalpha(static_cast<unsigned char>(latex[length])) != 0) ++length;
   return latex.substr(0, std::max<std::size_t>(length, 2));
 }
-
-bool is_space(std::string_view symbol) { return is_among(symbol, {" ", "\\quad", "\\qquad", "\\,", "\\;"}); }
 
 bool is_sign(std::string_view symbol) { return is_among(symbol, {"=", "+", "-", "\\leftarrow", "\\odot"}); }
 
@@ -157,7 +139,8 @@ std::vector<std::size_t> places(std::string_view latex, bool inside_brackets) {
     if (depth == 0 && is_sign(symbol) && !is_after_sign) found.push_back(i);
     if (depth == 0 && is_among(symbol, {"\\quad", "\\qquad"}) && i + symbol.size() < latex.size())
       found.push_back(i + symbol.size());
-    if (!is_space(symbol)) is_after_sign = is_sign(symbol) || symbol == "(" || symbol == "[";
+    const bool is_space = is_among(symbol, {" ", "\\quad", "\\qquad", "\\,", "\\;"});
+    if (!is_space) is_after_sign = is_sign(symbol) || symbol == "(" || symbol == "[";
     // \left and \right include their bracket.
     const bool is_sized = symbol == "\\left" || symbol == "\\right";
     i += symbol.size() + (is_sized && i + symbol.size() < latex.size()
@@ -200,8 +183,8 @@ PointedSymbol first_symbol(const std::string& latex) {
   return {found.marks->front().letter, found.marks->front().symbol};
 }
 
-std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
-                                       const std::vector<std::string>& symbols) {
+std::vector<Rectangle> symbol_places(const std::string& latex, float size_px,
+                                     const std::vector<std::string>& symbols) {
   if (!is_drawn(size_px)) return {};
   std::vector<std::string> wanted;
   for (const std::string& symbol : symbols) {
@@ -209,13 +192,12 @@ std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
     if (!alone.formula) continue;
     for (const FormulaMark& mark : marks_of(alone)) wanted.push_back(mark.symbol);
   }
-  std::vector<SymbolPlace> places;
+  std::vector<Rectangle> places;
   KeptFormula& found = layout(latex, size_px * density());
   if (!found.formula || wanted.empty()) return places;
   for (const FormulaMark& mark : marks_of(found)) {
-    if (!is_among(mark.symbol, wanted)) continue;
-    places.push_back(
-        {{mark.left / density(), mark.top / density()}, {mark.right / density(), mark.bottom / density()}});
+    if (is_among(mark.symbol, wanted))
+      places.push_back({mark.where.minimum / density(), mark.where.maximum / density()});
   }
   return places;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/widgets/heat_map.h"
+
 namespace palimpsest {
 
 /// Extent of a formula in screen pixels; `baseline` is its distance from the top.
@@ -41,12 +43,8 @@ PointedSymbol first_symbol(const std::string& latex);
 
 /// The places of symbols in a formula: every place of a letter of `symbols` (LaTeX), in screen pixels from
 /// the upper left corner of its extent.
-struct SymbolPlace {
-  ImVec2 from;
-  ImVec2 to;
-};
-std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
-                                       const std::vector<std::string>& symbols);
+std::vector<Rectangle> symbol_places(const std::string& latex, float size_px,
+                                     const std::vector<std::string>& symbols);
 
 /// How many measured formulas are cached, each at its size.
 int cached_layouts();

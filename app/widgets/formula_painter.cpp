@@ -272,17 +272,15 @@ class Marker : public FormulaPen {
          .character = character(font_->face(), glyph),
          .size = font_size_ * scale_,
          .baseline = origin.y,
-         .left = origin.x + pixels(box.xMin),
-         .top = origin.y - pixels(box.yMax),
-         .right = origin.x + pixels(box.xMax),
-         .bottom = origin.y - pixels(box.yMin)});
+         .where = {{origin.x + pixels(box.xMin), origin.y - pixels(box.yMax)},
+                   {origin.x + pixels(box.xMax), origin.y - pixels(box.yMin)}}});
   }
 
   // A bar over a letter may be a rule.
   void fillRect(float x, float y, float w, float h) override {
     const microtex::Point from = at(x, y);
     const microtex::Point to = at(x + w, y + h);
-    add({.character = rule, .left = from.x, .top = from.y, .right = to.x, .bottom = to.y});
+    add({.character = rule, .where = {{from.x, from.y}, {to.x, to.y}}});
   }
 
   std::vector<FormulaMark> marks() const {
@@ -302,7 +300,7 @@ class Marker : public FormulaPen {
     FT_ULong character = 0;  // 0: not a character, such as a smaller variant of a letter
     float size = 0;
     float baseline = 0;
-    float left = 0, top = 0, right = 0, bottom = 0;
+    Rectangle where = {};
   };
 
   static FT_ULong character(FT_Face face, FT_UInt glyph) {
@@ -332,26 +330,20 @@ class Marker : public FormulaPen {
 
   // Whether a sign is centred over a letter.
   static bool is_accent(const Sign& sign, const Sign& letter) {
-    const float middle = (sign.left + sign.right) / 2;
-    const bool over =
-        sign.bottom < letter.top + 0.1F * letter.size && sign.bottom > letter.top - 0.4F * letter.size;
-    const bool narrow = sign.right - sign.left < 1.3F * (letter.right - letter.left) + 0.1F * letter.size;
-    return over && narrow && middle > letter.left && middle < letter.right + 0.15F * letter.size;
+    const auto& [from, to] = letter.where;
+    const float middle = sign.where.middle().x;
+    const float foot = sign.where.maximum.y;
+    const bool over = foot < from.y + 0.1F * letter.size && foot > from.y - 0.4F * letter.size;
+    const bool narrow = sign.where.width() < 1.3F * letter.where.width() + 0.1F * letter.size;
+    return over && narrow && middle > from.x && middle < to.x + 0.15F * letter.size;
   }
 
   FormulaMark mark(std::size_t index) const {
     const Sign& letter = signs_[index];
-    FormulaMark result{.letter = fmt::format("{}", letter.glyph),
-                       .symbol = {},
-                       .left = letter.left,
-                       .top = letter.top,
-                       .right = letter.right,
-                       .bottom = letter.bottom};
+    FormulaMark result{fmt::format("{}", letter.glyph), {}, letter.where};
     const auto reach = [&](const Sign& sign) {
-      result.left = std::min(result.left, sign.left);
-      result.top = std::min(result.top, sign.top);
-      result.right = std::max(result.right, sign.right);
-      result.bottom = std::max(result.bottom, sign.bottom);
+      result.where = {lower_of(result.where.minimum, sign.where.minimum),
+                      upper_of(result.where.maximum, sign.where.maximum)};
     };
     for (const Sign& sign : signs_) {
       if (&sign == &letter || is_letter(sign) || !is_accent(sign, letter)) continue;
@@ -362,7 +354,8 @@ class Marker : public FormulaPen {
     for (std::size_t i = index + 1; i < signs_.size(); ++i) {
       const Sign& sign = signs_[i];
       if (sign.character == rule || is_accent(sign, letter)) continue;
-      const bool is_set_beside = sign.size < 0.85F * letter.size && sign.left > letter.left;
+      const bool is_set_beside =
+          sign.size < 0.85F * letter.size && sign.where.minimum.x > letter.where.minimum.x;
       if (!is_set_beside) break;
       if (sign.character == transpose) continue;
       result.symbol += fmt::format(" {}{}", sign.baseline > letter.baseline ? "_" : "^", sign.glyph);

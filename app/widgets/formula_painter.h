@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/widgets/heat_map.h"
+
 namespace microtex {
 class Render;
 }
@@ -29,9 +31,9 @@ struct FormulaExtent {
 
 /// A symbol in a formula: a letter with its accents and scripts.
 struct FormulaMark {
-  std::string letter;                              // glyph and accents: the same for S_t and S_{t-1}
-  std::string symbol;                              // with subscripts and superscripts, except for a transpose
-  float left = 0, top = 0, right = 0, bottom = 0;  // pixels from the upper left corner of its extent
+  std::string letter;    // glyph and accents: the same for S_t and S_{t-1}
+  std::string symbol;    // with subscripts and superscripts, except for a transpose
+  Rectangle where = {};  // in pixels from the upper left corner of its extent
 };
 
 /// A formula that is parsed and laid out. `size` is the size of its letters in pixels.

@@ -42,19 +42,8 @@ float strongest(const Matrix<double>& values, const Stretch& rows, const Stretch
   return result;
 }
 
-// What the graphics card holds of a matrix.
-struct Content {
-  std::uint64_t version = 0;
-  bool transposed = false;
-  Index only_row = 0;
-  Index finished_rows = 0;
-  Index rows = 0;  // of the matrix
-  Index columns = 0;
-  int width = 0;  // in pixels
-  int height = 0;
-
-  friend bool operator==(const Content&, const Content&) = default;
-};
+// What the graphics card holds of a matrix: its version and size, how it is shown, and in how many pixels.
+using Content = std::tuple<std::uint64_t, Index, Index, bool, Index, Index, int, int>;
 
 struct Entry {
   Texture numbers;
@@ -86,8 +75,9 @@ PixelRectangle pixels_of(const Rectangle& where) {
   return pixel_rectangle(where.minimum, where.maximum, screen_density());
 }
 
-void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look, const Content& content) {
-  const Matrix<float> cells = drawn_cells(values, look, content.width, content.height);
+void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look,
+            const PixelRectangle& rectangle, const Content& content) {
+  const Matrix<float> cells = drawn_cells(values, look, rectangle.width, rectangle.height);
   entry.content = {};  // invalid until the upload is complete
   entry.numbers.upload_numbers(std::span(cells.data(), static_cast<std::size_t>(cells.size())),
                                static_cast<int>(cells.cols()), static_cast<int>(cells.rows()));
@@ -96,20 +86,23 @@ void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look,
   entry.columns = cells.cols();
 }
 
+// Design pixels as pixels of the picture: whole ones, at least `least`.
+int whole_pixels(float design, int least) {
+  return std::max(least, static_cast<int>(std::lround(design * (style::scale() * screen_density().x))));
+}
+
 // The width of the lines between cells in pixels; 0 if the cells are too small for lines.
 int line_width(const Entry& entry, const PixelRectangle& rectangle) {
   const auto cell = std::min(static_cast<float>(rectangle.width) / static_cast<float>(entry.columns),
                              static_cast<float>(rectangle.height) / static_cast<float>(entry.rows));
-  const float unit = style::scale() * screen_density().x;
-  if (cell < smallest_cell_with_grid * unit) return 0;
-  return std::max(1, static_cast<int>(std::lround(style::line * unit)));
+  const bool has_lines = cell >= smallest_cell_with_grid * (style::scale() * screen_density().x);
+  return has_lines ? whole_pixels(style::line, 1) : 0;
 }
 
 // The usual hatching for absent things.
 Hatch hatch_of_style() {
-  const float unit = style::scale() * screen_density().x;
-  return {.distance = std::max(2, static_cast<int>(std::lround(style::hatch * unit))),
-          .line = std::max(1, static_cast<int>(std::lround(style::line * unit))),
+  return {.distance = whole_pixels(style::hatch, 2),
+          .line = whole_pixels(style::line, 1),
           .paper = style::bytes(style::colours().background),
           .ink = style::bytes(style::colours().edge)};
 }
@@ -168,9 +161,9 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
   if (!ImGui::IsRectVisible(where.minimum, where.maximum)) return;
   auto& maps = context_local<HeatMaps>();
   Entry& entry = maps.entries[key];
-  const Content content = {version,       look.transposed, look.only_row,   look.finished_rows,
-                           values.rows(), values.cols(),   rectangle.width, rectangle.height};
-  if (entry.numbers.name() == 0 || entry.content != content) upload(entry, values, look, content);
+  const Content content = {version,       values.rows(),      values.cols(),   look.transposed,
+                           look.only_row, look.finished_rows, rectangle.width, rectangle.height};
+  if (entry.numbers.name() == 0 || entry.content != content) upload(entry, values, look, rectangle, content);
   maps.renderer.set_colours(style::colours().map);
   Call call = {&maps.renderer,
                {.numbers = entry.numbers.name(),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/gl/context_local.h"
-#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -112,30 +111,14 @@ void wrapped(std::string_view text) {
 constexpr std::size_t most_kept = 4096;  // cut texts; with more, those no longer drawn are forgotten
 constexpr float still = 0.15F;           // seconds until the pointer counts as still
 
-struct PointedWords {
-  Rectangle where;
-  std::string whole;
-};
-
 struct CutWords {
-  std::map<std::string, std::string, std::less<>> whole;
-  std::optional<PointedWords> pointed;
-  std::vector<CutPiece> drawn = {};  // in this frame
+  std::map<std::string, std::string, std::less<>> whole;     // of what was cut
+  std::optional<std::pair<Rectangle, std::string>> pointed;  // where, and the whole of it
+  std::vector<CutPiece> drawn = {};                          // in this frame
   std::vector<CutPiece> before = {};
 };
 
 CutWords& cut_words() { return context_local<CutWords>(); }
-
-/// Notes that `shown`, which ends with "…", is the cut form of `whole`.
-void remember_cut(std::string_view shown, std::string_view whole) {
-  auto& known = cut_words().whole;
-  if (known.size() >= most_kept) known.clear();
-  const auto found = known.find(shown);
-  if (found == known.end())
-    known.emplace(shown, whole);
-  else if (found->second != whole)
-    found->second = whole;
-}
 
 /// Notes that `shown` was drawn in a rectangle of the current window. If it is cut and the pointer is there,
 /// the full text is shown at the end of the frame.
@@ -146,7 +129,7 @@ void offer_whole(const Rectangle& where, std::string_view shown) {
   cut_words().drawn.push_back({found->second, ImGui::GetCurrentWindow()->Name});
   if (ImGui::IsMouseHoveringRect(where.minimum, where.maximum) &&
       ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
-    cut_words().pointed = PointedWords{where, found->second};
+    cut_words().pointed.emplace(where, found->second);
 }
 
 }  // namespace
@@ -158,7 +141,9 @@ std::string shortened(std::string_view text, float width) {
   const char* cut = text.data();
   ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), rest, 0, text.data(), end_of(text), &cut);
   std::string shown = std::string(text.data(), cut) + "…";
-  remember_cut(shown, text);
+  auto& known = cut_words().whole;
+  if (known.size() >= most_kept) known.clear();
+  known.insert_or_assign(shown, text);
   return shown;
 }
 
@@ -253,11 +238,36 @@ void tell_cut_words() {
   const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
   const bool is_told = tip && tip->LastFrameActive == ImGui::GetFrameCount();
   if (pointed && !is_told && context.MouseStationaryTimer >= still)
-    tooltip_beside(pointed->where, pointed->whole);
+    tooltip_beside(pointed->first, pointed->second);
   pointed.reset();
   cut_words().before = std::exchange(cut_words().drawn, {});
 }
 
 const std::vector<CutPiece>& drawn_cut_words() { return cut_words().before; }
+
+Ruler screen_ruler(bool compact) {
+  constexpr float largest_of_compact = 20;
+  return {.scale = style::scale(),
+          .largest_number = compact ? largest_of_compact : style::font_size(style::Text::number_large),
+          .formula = measure_formula,
+          .number =
+              [](const std::string& digits, float size) {
+                const style::TextStyle style(style::Text::number_large, size);
+                return text_extent(digits);
+              },
+          .words = [](const std::string& words, style::Text text) { return text_extent(text, words); },
+          .shortened =
+              [](const std::string& words, style::Text text, float width) {
+                const style::TextStyle style(text);
+                return shortened(words, width);
+              },
+          .lines =
+              [](const std::string& words, style::Text text, float width) {
+                const style::TextStyle style(text);
+                const std::vector<std::string_view> lines = wrapped_lines(words, width);
+                return std::vector<std::string>(lines.begin(), lines.end());
+              },
+          .formula_lines = formula_lines};
+}
 
 }  // namespace palimpsest

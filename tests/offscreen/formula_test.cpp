@@ -121,7 +121,7 @@ TEST_CASE("formula: what stands in brackets stands on the baseline") {
   Offscreen offscreen(width, height);
   const auto top_above_baseline = [](const char* latex) {
     const LaidOutFormula formula(latex, 40);
-    return formula.extent().ascent - formula.marks().front().top;
+    return formula.extent().ascent - formula.marks().front().where.minimum.y;
   };
   const float alone = top_above_baseline("x");
   for (const char* latex :

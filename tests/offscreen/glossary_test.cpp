@@ -33,10 +33,10 @@ TEST_CASE("the symbols of a formula are found, each with its own indices and acc
   CHECK(symbols_in("1 + 2").empty());
   float right = 0;
   for (const FormulaMark& mark : LaidOutFormula("q k v", 32).marks()) {
-    CHECK(mark.left > right - 2);
-    CHECK(mark.right > mark.left);
-    CHECK(mark.bottom > mark.top);
-    right = mark.right;
+    CHECK(mark.where.minimum.x > right - 2);
+    CHECK(mark.where.maximum.x > mark.where.minimum.x);
+    CHECK(mark.where.maximum.y > mark.where.minimum.y);
+    right = mark.where.maximum.x;
   }
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("the pointer finds the symbol that it is on", "[glossary]") {
     offscreen.render(draw, 3);
   };
   offscreen.render(draw);
-  point(40 + (k.left + k.right) / 2, top + (k.top + k.bottom) / 2);
+  point(40 + k.where.middle().x, top + k.where.middle().y);
   REQUIRE(pointed);
   CHECK(pointed->symbol == symbol("k_t"));
   CHECK(meaning(*pointed, {}).words == "key: the vector under which a value is stored.");

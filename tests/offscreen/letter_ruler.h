@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/scene/ruler.h"
+#include "app/widgets/text.h"
 
 /// Letters of one width, so that a layout can be checked without a screen.
 namespace palimpsest::testing {

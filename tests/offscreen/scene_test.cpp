@@ -3,7 +3,6 @@
 #include <cmath>
 #include <set>
 
-#include "app/scene/layout.h"
 #include "app/scene/parts.h"
 #include "app/scene/window.h"
 #include "tests/offscreen/drawn.h"

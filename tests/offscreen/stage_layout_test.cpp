@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "app/scene/layout.h"
 #include "app/session/step_questions.h"
 #include "app/stage/layout.h"
 #include "core/base/text.h"

@@ -1,6 +1,5 @@
 // Words beside the rows of wide equations, however little room there is; and how decay factors are coloured.
 
-#include "app/scene/layout.h"
 #include "app/session/step_questions.h"
 #include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
