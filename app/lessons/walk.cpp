@@ -105,7 +105,8 @@ const std::vector<ListedLesson>& shipped_lessons() {
 }
 
 std::string kept_name(const std::filesystem::path& file) {
-  const bool ships = std::ranges::find(shipped_lessons(), file, &ListedLesson::file) != shipped_lessons().end();
+  const bool ships =
+      std::ranges::find(shipped_lessons(), file, &ListedLesson::file) != shipped_lessons().end();
   return ships ? file.stem().string() : std::filesystem::absolute(file).string();
 }
 

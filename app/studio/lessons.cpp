@@ -49,9 +49,7 @@ void Application::show_step_of_lesson() {
   }
 }
 
-void Application::keep_lesson_progress() {
-  lesson_progress[kept_name(lesson.file())] = lesson.progress();
-}
+void Application::keep_lesson_progress() { lesson_progress[kept_name(lesson.file())] = lesson.progress(); }
 
 /// Moves the cursor to the place of a step, once its data are there.
 void Application::arrive_in_lesson() {

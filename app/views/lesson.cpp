@@ -256,8 +256,7 @@ void draw_marks(Application& application, const Json& views) try {
   const LessonQuestion& question = *application.lesson.step().question;
   Guess& guess = application.lesson.guess();
   const auto [rows, columns] = table_size(question, views);
-  scene::MarkedCells cells{
-      .table = question.cells, .rows = rows, .columns = columns, .marked = guess.cells};
+  scene::MarkedCells cells{.table = question.cells, .rows = rows, .columns = columns, .marked = guess.cells};
   if (guess.looked)
     cells.right = true_cells(question, views);
   else

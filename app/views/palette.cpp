@@ -121,6 +121,8 @@ void add_sliders(std::vector<Command>& all) {
   }
 }
 
+}  // namespace
+
 /// Search results from the open data, in addition to the fixed commands: tokens of the text (the twenty
 /// nearest to the cursor, within `most_looked_at`), steps of the current form, panels, visible sliders,
 /// and faults. Empty while nothing is typed.
@@ -141,6 +143,8 @@ std::vector<Command> commands_here(const Application& application, std::string_v
   }
   return all;
 }
+
+namespace {
 
 constexpr std::size_t most_remembered = 8;
 
