@@ -287,6 +287,7 @@ void draw_lesson_spots(Application& application) {
     scene::Spotlight light{.dims = !application.on_paper,
                            .kept = {application.workspace().id + std::string("/lesson")}};
     for (const LessonSetting& path : step.spots) light.spots.push_back(path.value);
+    if (step.question) light.kept.push_back(step.question->cells);
     if (scene::draw_spotlight(light)) application.spotlight = false;
   }
   if (!step.question || step.question->kind != LessonQuestion::Kind::mark) return;

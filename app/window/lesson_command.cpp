@@ -83,8 +83,9 @@ class LessonChecker {
     const auto need = [&](const std::string& path, TextPlace at) -> const Part* {
       const Part* part = parts().find(path);
       if (!part)
-        add(at, fmt::format("there is no part \"{}\" here; `render --lesson` with --part lists what there is",
-                            path));
+        add(at, fmt::format(
+                    "there is no part \"{}\" here; `render --lesson FILE#STEP --part ?` lists what there is",
+                    path));
       if (part && !part->is_whole())
         add(at, fmt::format("\"{}\" is not all in sight at {} × {}", path, size.width, size.height));
       return part;
@@ -94,7 +95,11 @@ class LessonChecker {
       if (const Part* part = need(path.value, path.at); part && part->words != "hidden")
         add(path.at, fmt::format("\"{}\" cannot be hidden", path.value));
     }
-    if (step.question && !step.question->cells.empty()) need(step.question->cells, step.question->at);
+    if (step.question && !step.question->cells.empty()) {
+      if (const Part* part = need(step.question->cells, step.question->at);
+          part && part->words != "hidden" && !part->words.empty())
+        add(step.question->at, fmt::format("\"{}\" can be read before it is answered: hide it", part->path));
+    }
     if (step.question && !step.question->plot.empty()) need(step.question->plot + "/area", step.question->at);
     check_room(application, step, size);
   }

@@ -116,16 +116,19 @@ void open_lesson(Application& application, const std::string& words) {
   require(application.session.message().empty(), application.session);
 }
 
-/// Answers the question of a lesson with a letter or a number, and looks.
+/// Answers the question of a lesson, and looks.
 void guess_in_lesson(Application& application, const std::string& words) {
   if (!application.lesson.hides())
     refuse("--guess answers the question of a lesson's step, but nothing is asked here");
-  Guess& guess = application.lesson.guess();
-  if (application.lesson.step().question->kind == LessonQuestion::Kind::number)
-    guess.number = parse_number(words, "--guess");
-  else if (words.size() == 1 && words.front() >= 'A')
-    application.answer_in_lesson(ImGuiKey_A + (words.front() - 'A'));
-  if (!guess.is_made()) refuse("--guess is \"{}\"; expected the letter of a choice, or a number", words);
+  const LessonQuestion& question = *application.lesson.step().question;
+  const Guess guess = Guess::parse(words);
+  const bool is_listed = guess.choice && *guess.choice < question.choices.size();
+  const bool fits = question.kind == LessonQuestion::Kind::choose   ? is_listed
+                    : question.kind == LessonQuestion::Kind::number ? guess.number.has_value()
+                                                                    : !guess.cells.empty();
+  if (!fits)
+    refuse("--guess is \"{}\"; expected the letter of a choice, a number, or cells as in \"0:2 1:3\"", words);
+  application.lesson.guess() = guess;
   application.go_on_in_lesson();
 }
 

@@ -37,6 +37,19 @@ TEST_CASE("every lesson that ships passes the checker", "[lesson]") {
   CHECK(ran.status == exit_done);
 }
 
+TEST_CASE("the example on the page about lessons passes the checker", "[lesson]") {
+  const std::filesystem::path page = std::filesystem::path(assets_folder()).parent_path() / "docs/lessons.md";
+  const std::string text = read_text_file(page, 1 << 20);
+  std::string example;
+  std::istringstream lines(text.substr(text.find("    # ")));
+  for (std::string line; std::getline(lines, line) && (line.empty() || line.starts_with("    "));)
+    example += line.substr(std::min<std::size_t>(line.size(), 4)) + '\n';
+  const TemporaryFolder folder;
+  write_text(folder / "example.md", example);
+  const Ran ran = check({folder / "example.md"});
+  CHECK_THAT(ran.out, says("nothing is wrong"));
+}
+
 TEST_CASE("the checker finds every kind of fault, by line and column", "[lesson]") {
   const std::string right = read_text_file(lesson_file(), 1 << 20);
   const TemporaryFolder folder;
@@ -57,6 +70,10 @@ TEST_CASE("the checker finds every kind of fault, by line and column", "[lesson]
       {"rule = deltanet", "rule = deltant", "deltant"},
       {"Switch to", many_words, "this step's text is too long for its place at 1280 × 800"},
       {"from = 0\n", "from = 0\non = step/nothing\n", "there is no part \"step/nothing/area\""},
+      {"from = 0\nto = 0.83\n```",
+       "from = 0\nto = 0.83\n```\n\n> Yes.\n\n## Which?\n\n```set\nlevel = work\n```\n\n```mark\n"
+       "cells = step/answers/change\nof = answers.change\ntruth = answers.change[i, j] > 0.4\n```",
+       "\"step/answers/change\" can be read before it is answered: hide it"},
       {"## Try it", "## Try it\n\n```set\nhide = step/lost\n```", "there is no part \"step/lost\""},
   };
   for (const auto& [before, after, expected] : faults) {
