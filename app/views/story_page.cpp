@@ -33,12 +33,12 @@ Node sentence(const std::vector<Spoken>& all) {
 }
 
 Node hidden_answer(Application& application) {
-  Nodes inside = {scene::rest()};
-  if (!application.lesson.hides()) {
-    Node ask = with_command(application, "view.reveal", scene::pill("show the answer", true));
-    inside = {scene::rest(), scene::centred(std::move(ask)), scene::rest()};
-  }
-  return Node{scene::Frame{.node = {scene::column(std::move(inside))}, .is_hatched = true}};
+  Node ask = application.lesson.hides()
+                 ? scene::column({})
+                 : with_command(application, "view.reveal", scene::pill("show the answer", true));
+  return Node{
+      scene::Frame{.node = {scene::column({scene::rest(), scene::centred(std::move(ask)), scene::rest()})},
+                   .is_hatched = true}};
 }
 
 /// Whether a text contains a name as a whole word.
