@@ -153,26 +153,25 @@ class Player {
     leave();
     application_.checks.stop();  // else this would wait for minutes
     application_.races.cancel(application_.session);
+    application_.leave_lesson();
     application_.playing = false;
     application_.steps_per_second = 2;
     application_.pinned.reset();
-    application_.change_view([](ViewOptions& view) { view = {}; });
     application_.zoom = 1;
     application_.panel_layout.show_tabs(false);
     application_.panel_layout.reset(application_.workspace());
     application_.show_welcome = false;
-    open_overwriting(application_.session);
-    Choice choice = application_.session.choice();
-    choice.form = Form::recurrent;
-    choice.precision = Precision::f64;
-    application_.session.choose(std::move(choice));
-    application_.session.wait();
-    application_.session.go_to_token(6);
+    Session& session = application_.session;
+    open_overwriting(session);
+    session.wait();
+    session.change(SessionState{.data = session.state().data});
+    session.wait();
+    session.go_to_token(6);
     ImGui::GetIO().AddMousePosEvent(-FLT_MAX, -FLT_MAX);
     constexpr int until_all_is_forgotten = 160;
     for (int i = 0; i < until_all_is_forgotten; ++i) frame_();
-    application_.session.update();
-    application_.session.questions().wait();
+    session.update();
+    session.questions().wait();
     give_back_free_memory();
   }
 
@@ -273,8 +272,11 @@ class Player {
     for (int i = 0; i < 3 && ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup); ++i)
       press(ImGuiKey_Escape);
     if (ImGui::GetIO().WantTextInput) press(ImGuiKey_Escape);
-    application_.show_keys = application_.show_palette = application_.show_open = application_.show_data =
-        false;
+    for (bool Application::*card :
+         {&Application::show_keys, &Application::show_palette, &Application::show_open,
+          &Application::show_data, &Application::show_save, &Application::show_places,
+          &Application::show_names, &Application::show_lessons})
+      application_.*card = false;
   }
 
   Application& application_;

@@ -43,6 +43,12 @@ void put_back(const ImGuiErrorRecoveryState& before) {
   for (std::size_t i = 0; i < usual.size(); ++i) *complaints[i] = usual[i];
 }
 
+/// Whether a key or a button of the mouse is pressed in this frame.
+bool is_anything_pressed() {
+  return std::ranges::any_of(std::views::iota(int{ImGuiKey_NamedKey_BEGIN}, int{ImGuiKey_NamedKey_END}),
+                             [](int key) { return ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), false); });
+}
+
 }  // namespace
 
 std::string guarded(const std::function<void()>& draw) {
@@ -306,10 +312,7 @@ void Application::tell_on() {
   if (!tells_slowly_) return;
   if (telling_from_ < 0 && !session.computing() && !session.questions().busy())
     telling_from_ = ImGui::GetTime();
-  bool is_pressed = false;
-  for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
-    is_pressed = is_pressed || ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), false);
-  if (is_pressed || telling() > all_is_told || !tells_story()) tells_slowly_ = false;
+  if (is_anything_pressed() || telling() > all_is_told || !tells_story()) tells_slowly_ = false;
 }
 
 /// One step on; after the last of the repeated words to the first of them.
@@ -359,15 +362,19 @@ void Application::layout(float top, float bottom) {
   ImGui::End();
 }
 
-std::vector<const Panel*> Application::shown_panels() const {
+std::vector<const Panel*> Application::panels_of_level() const {
   std::vector<const Panel*> all;
   for (const Panel& panel : workspace().panels) {
-    const bool is_covered =
-        lesson.is_on() && is_among(panel.place, {PanelPlace::right_top, PanelPlace::right_bottom});
-    if (panel.is_in(level()) && !is_covered && (!panel.has_something || panel.has_something(*this)))
-      all.push_back(&panel);
+    if (panel.is_in(level()) && (!panel.has_something || panel.has_something(*this))) all.push_back(&panel);
   }
-  if (lesson.is_on() && !on_paper) all.push_back(&lesson_panel(all));
+  return all;
+}
+
+std::vector<const Panel*> Application::shown_panels() const {
+  std::vector<const Panel*> all = panels_of_level();
+  if (!lesson.is_on() || peeks) return all;
+  std::erase_if(all, [](const Panel* panel) { return panel->is_under_lesson(); });
+  if (!on_paper) all.push_back(&lesson_panel(all));
   return all;
 }
 
@@ -431,6 +438,7 @@ void Application::draw(float usual_scale) {
     races.keep_racing(session);
     checks.keep_checking(session);
     remember_open_file();
+    if (is_anything_pressed()) peeks = false;
     tell_on();  // the key that has it told does not end it
     handle_keys(*this);
     require_workspace();

@@ -158,6 +158,8 @@ class Application {
   bool show_lessons = false;  // the list of them
   bool spotlight = true;      // what a step does not point at is dimmed, until a press
 
+  bool peeks = false;         // at what the lesson's panel covers, until a press
+
   bool on_paper = false;  // without its panel, and nothing is dimmed
 
   /// Opens a lesson at a step, or where somebody left it. Returns whether that worked; session.message() says
@@ -193,6 +195,9 @@ class Application {
 
   /// Whether the place of a lesson's step is still being opened.
   bool is_arriving_in_lesson() const { return !lesson_place_.empty(); }
+
+  /// The panels of the present level that have something to show; an open lesson covers some of them.
+  std::vector<const Panel*> panels_of_level() const;
 
   /// What the expressions of the present step are about: the place of the step, wherever one goes then.
   Known<Facts> lesson_facts();

@@ -33,6 +33,7 @@ struct Panel {
   float part = 0;  // of the height, of a floor; 0: what the timeline needs
 
   bool is_in(Level level) const { return least <= level && level <= most; }
+  bool is_under_lesson() const { return place == PanelPlace::right_top || place == PanelPlace::right_bottom; }
 };
 
 /// Where the panel of a lesson lies beside the panels `shown`: in the right column, which ends above the

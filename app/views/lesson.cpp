@@ -224,6 +224,15 @@ std::string seen_words(const Application& application, const ListedLesson& lesso
   return seen >= lesson.steps ? "done" : fmt::format("{} of {} steps", seen, lesson.steps);
 }
 
+/// "covered: forms · why this number?", what stands under the lesson; empty if nothing does.
+std::string covered_words(const Application& application) {
+  std::vector<std::string> titles;
+  for (const Panel* panel : application.panels_of_level()) {
+    if (panel->is_under_lesson()) titles.emplace_back(panel->title);
+  }
+  return titles.empty() ? std::string() : fmt::format("Covered: {}", fmt::join(titles, ", "));
+}
+
 /// The step. `is_steady`: the question stands at the same height in every step.
 Node page(Application& application, const Known<Facts>& known, bool is_steady) {
   const LessonWalk& walk = application.lesson;
@@ -247,6 +256,8 @@ Node page(Application& application, const Known<Facts>& known, bool is_steady) {
                       .named("return")
                       .told("You went elsewhere.")
                       .on([&application] { application.show_step_of_lesson(); }));
+  else if (const std::string covered = covered_words(application); !covered.empty() && !walk.hides())
+    all.push_back(with_command(application, "lesson.peek", scene::link(covered)).named("peek"));
   all.push_back(foot(application));
   return scene::column(std::move(all), Gap::near);
 }
@@ -283,7 +294,7 @@ void draw_lesson(Application& application) {
 void draw_lesson_spots(Application& application) {
   if (!application.lesson.is_on()) return;
   const LessonStep& step = application.lesson.step();
-  if (application.spotlight) {
+  if (application.spotlight && !application.peeks) {
     scene::Spotlight light{.dims = !application.on_paper,
                            .kept = {application.workspace().id + std::string("/lesson")}};
     for (const LessonSetting& path : step.spots) light.spots.push_back(path.value);

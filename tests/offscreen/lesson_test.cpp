@@ -160,6 +160,28 @@ TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[less
   CHECK_FALSE(application.can_return_from_lesson());
 }
 
+TEST_CASE("what a lesson covers is seen until the next press, once nothing is asked", "[lesson]") {
+  ShownProgram shown("step", "preset:one_fact");
+  REQUIRE(shown.application.open_lesson(shipped_lessons()[7].file, 2));  // at the level work
+  shown.draw();
+  CHECK(parts().find("step/lesson/peek") == nullptr);
+  CHECK_FALSE(why_not(find_command(shown.application, "lesson.peek"), shown.application).empty());
+  shown.press(ImGuiKey_Space);
+  shown.press(ImGuiKey_Enter);
+  shown.draw();
+  REQUIRE(parts().find("step/lesson/peek"));
+  CHECK(parts().find("step/lesson/peek")->words == "Covered: Why this number?");
+  CHECK(parts().find("step/forms") == nullptr);
+  shown.click(place_of("step/lesson/peek"));
+  shown.draw();
+  CHECK(parts().find("step/why") != nullptr);
+  CHECK(parts().find("step/lesson") == nullptr);
+  shown.press(ImGuiKey_F12);
+  shown.draw();
+  CHECK(parts().find("step/forms") == nullptr);
+  CHECK(parts().find("step/lesson/title") != nullptr);
+}
+
 TEST_CASE("a number is guessed by a ring on a plot, whose curves are seen after the look", "[lesson]") {
   const TemporaryFolder folder;
   const std::string file = folder / "lesson.md";
