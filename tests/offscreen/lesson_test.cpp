@@ -17,6 +17,10 @@ Ran check(const std::vector<std::string>& files) {
   return palimpsest_with(joined({"lesson", "check"}, files), window_commands());
 }
 
+std::filesystem::path guide_to_lessons() {
+  return std::filesystem::path(assets_folder()).parent_path() / "docs/lessons.md";
+}
+
 std::filesystem::path lesson_file() { return std::filesystem::path(test_data_folder()) / "lesson.md"; }
 
 std::string with(std::string text, const std::string& before, const std::string& after) {
@@ -38,8 +42,7 @@ TEST_CASE("every lesson that ships passes the checker", "[lesson]") {
 }
 
 TEST_CASE("the example on the page about lessons passes the checker", "[lesson]") {
-  const std::filesystem::path page = std::filesystem::path(assets_folder()).parent_path() / "docs/lessons.md";
-  const std::string text = read_text_file(page, 1 << 20);
+  const std::string text = read_text_file(guide_to_lessons(), 1 << 20);
   std::string example;
   std::istringstream lines(text.substr(text.find("    # ")));
   for (std::string line; std::getline(lines, line) && (line.empty() || line.starts_with("    "));)
@@ -48,6 +51,23 @@ TEST_CASE("the example on the page about lessons passes the checker", "[lesson]"
   write_text(folder / "example.md", example);
   const Ran ran = check({folder / "example.md"});
   CHECK_THAT(ran.out, says("nothing is wrong"));
+}
+
+TEST_CASE("the page about lessons names every edit and its fields", "[lesson]") {
+  std::istringstream lines(read_text_file(guide_to_lessons(), 1 << 20));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("| `")) rows.push_back(line);
+  }
+  for (const EditKind& kind : edit_kinds()) {
+    CAPTURE(kind.id);
+    const auto row = std::ranges::find_if(rows, [&](const std::string& each) {
+      return each.find(fmt::format("`{}`", kind.id)) < each.rfind('|');
+    });
+    REQUIRE(row != rows.end());
+    for (const EditField& field : kind.fields) CHECK_THAT(*row, says(fmt::format("`{}`", field.name)));
+    CHECK((row->find("`array`") != std::string::npos) == kind.has_array);
+  }
 }
 
 TEST_CASE("the checker finds every kind of fault, by line and column", "[lesson]") {
