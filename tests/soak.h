@@ -154,7 +154,7 @@ class Player {
     application_.checks.stop();  // else this would wait for minutes
     application_.races.cancel(application_.session);
     application_.leave_lesson();
-    application_.playing = false;
+    application_.playing = application_.presenting = false;
     application_.steps_per_second = 2;
     application_.pinned.reset();
     application_.zoom = 1;

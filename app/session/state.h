@@ -309,7 +309,7 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
 class History {
  public:
   /// If there are more entries, the oldest are dropped.
-  static constexpr std::size_t most_entries = 2000;
+  static constexpr std::size_t most_entries = 500;
   /// The same if all entries together hold more edits than this: each entry holds all of its edits.
   static constexpr std::size_t most_edits_held = 20000;
 
