@@ -224,17 +224,20 @@ std::string seen_words(const Application& application, const ListedLesson& lesso
   return seen >= lesson.steps ? "done" : fmt::format("{} of {} steps", seen, lesson.steps);
 }
 
-/// "covered: forms · why this number?", what stands under the lesson; empty if nothing does.
-std::string covered_words(const Application& application) {
-  std::vector<std::string> titles;
-  for (const Panel* panel : application.panels_of_level()) {
-    if (panel->is_under_lesson()) titles.emplace_back(panel->title);
-  }
-  return titles.empty() ? std::string() : fmt::format("Covered: {}", fmt::join(titles, ", "));
+/// Whether panels lie under the lesson at this level.
+bool covers_panels(const Application& application) {
+  return std::ranges::any_of(application.panels_of_level(), &Panel::is_under_lesson);
 }
 
-/// The step. `is_steady`: the question stands at the same height in every step.
-Node page(Application& application, const Known<Facts>& known, bool is_steady) {
+/// Which of the page's parts are there, the fullest first.
+struct PageParts {
+  bool steady = true;  // the question is at the same height in every step
+  bool peek = true;    // the link to what is covered
+};
+constexpr PageParts page_parts[] = {{}, {.peek = false}, {.steady = false}, {.steady = false, .peek = false}};
+
+/// The present step.
+Node page(Application& application, const Known<Facts>& known, const PageParts& parts) {
   const LessonWalk& walk = application.lesson;
   const LessonStep& step = walk.step();
   const Facts* const facts = known.value.get();
@@ -245,7 +248,7 @@ Node page(Application& application, const Known<Facts>& known, bool is_steady) {
        paragraphs(step.text, facts, scene::dim_ink).named("text")},
       Gap::near);
   const float from = scene::window_height() >= high_window ? question_from_in_high : question_from;
-  if (is_steady && step.question) head = std::move(head).fixed(from);
+  if (parts.steady && step.question) head = std::move(head).fixed(from);
   Nodes all = {std::move(head)};
   if (!known.reason.empty())
     all.push_back(scene::text(known.reason, style::Text::caption, style::colours().alarm));
@@ -256,8 +259,9 @@ Node page(Application& application, const Known<Facts>& known, bool is_steady) {
                       .named("return")
                       .told("You went elsewhere.")
                       .on([&application] { application.show_step_of_lesson(); }));
-  else if (const std::string covered = covered_words(application); !covered.empty() && !walk.hides())
-    all.push_back(with_command(application, "lesson.peek", scene::link(covered)).named("peek"));
+  else if (parts.peek && !walk.hides() && covers_panels(application))
+    all.push_back(
+        with_command(application, "lesson.peek", scene::link("Show what this covers")).named("peek"));
   all.push_back(foot(application));
   return scene::column(std::move(all), Gap::near);
 }
@@ -286,7 +290,8 @@ void draw_lesson(Application& application) {
     if (!application.lesson.is_on()) return scene::column({});
     known = application.lesson_facts();
     return scene::first_that_fits(
-               2, [&application, &known](std::size_t wish) { return page(application, known, wish == 0); })
+               std::size(page_parts),
+               [&](std::size_t wish) { return page(application, known, page_parts[wish]); })
         .named("lesson");
   });
 }
