@@ -60,7 +60,7 @@ class Parser {
     add("info", "List variants, forms and why one is missing, devices, versions", add_info);
     add("show", "Write the numbers of a view", add_show);
     add("say", "Show how a small language model continues a text, also with a changed layer", add_say);
-    add("experiment", "Count a model's right answers on made-up texts, also with a changed layer",
+    add("experiment", "Count a model's correct answers on made-up texts, also with a changed layer",
         add_experiment);
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render : needs_window("render"));

@@ -30,7 +30,7 @@ class CommandOptions {
  public:
   explicit CommandOptions(CLI::App& app);
 
-  /// An option; the help tells what it is where nobody gives it.
+  /// An option; the help names its value if it is not given.
   void option(const char* name, const std::string& words, const char* standard = "",
               const GivenHow& how = {});
   /// One of several values.

@@ -393,7 +393,7 @@ ShownNumbers show_heads(const ShownPlace& place) {
                {"heads", Json::array()}},
       .text = fmt::format("the answer is \"{}\", {}; effect of each head on its log probability, in nats\n",
                           read->piece(answer.piece), fixed_number(answer.probability, 4))};
-  TextRows rows = {{"layer", "head", "if it only adds", "if it is silent"}};
+  TextRows rows = {{"layer", "head", "if it only adds", "if its output is 0"}};
   for (const HeadEffect& effect : *effects) {
     numbers.json["heads"].push_back(
         {{"layer", effect.layer},

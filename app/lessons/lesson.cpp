@@ -72,7 +72,7 @@ class SpanReader {
     spans_.push_back(std::move(span));
   }
 
-  /// What stands between here and the next `sign`, and goes past both.
+  /// What is between here and the next `sign`, and goes past both.
   std::string between(std::string_view sign) {
     const std::size_t end = text_.find(sign, sign.size());
     if (end == std::string_view::npos)

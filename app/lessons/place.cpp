@@ -51,7 +51,7 @@ Json value_of(const std::string& words, const Json& before) {
   if (before.is_array()) {
     Json list = Json::parse("[" + words + "]", nullptr, false);
     if (list.is_discarded())
-      refuse("\"{}\" is no list; expected values with commas between, such as 7, 14", shown(words));
+      refuse("\"{}\" is not a list; expected values with commas between, such as 7, 14", shown(words));
     return list;
   }
   const Json read = Json::parse(words, nullptr, false);

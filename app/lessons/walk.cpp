@@ -11,7 +11,7 @@ namespace palimpsest {
 
 namespace {
 
-/// What stands between the signs, without what follows the last one.
+/// What is between the signs, without what follows the last one.
 std::vector<std::string> split_at(std::string_view text, char sign) {
   std::vector<std::string> pieces;
   std::istringstream stream{std::string(text)};

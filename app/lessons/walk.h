@@ -4,7 +4,7 @@
 
 namespace palimpsest {
 
-/// What somebody predicted at a step, and whether they have looked at the result.
+/// What the user predicted at a step, and whether the result is shown.
 struct Guess {
   std::optional<std::size_t> choice = {};
   std::optional<double> number = {};
@@ -24,7 +24,7 @@ struct Guess {
   static Guess parse(std::string_view text);
 };
 
-/// A lesson that somebody goes through: the step they are at, and what they predicted.
+/// A lesson in progress: the present step, and the predictions so far.
 class LessonWalk {
  public:
   /// Begins at a step, as far as there are so many, with what is kept of an earlier walk. `file` is where the
@@ -43,7 +43,7 @@ class LessonWalk {
   Guess& guess() { return guesses_[index_]; }
   const Guess& guess() const { return guesses_[index_]; }
 
-  /// Whether the result of the present step is hidden until somebody looks.
+  /// Whether the result of the present step is hidden until the user asks for it.
   bool hides() const { return is_on() && step().question && !guess().looked; }
 
   /// Goes a step on (+1) or back (-1). Returns whether there is one.

@@ -206,7 +206,7 @@ struct PlotDone {
   int labels_on_curves = 0;  // labels that had no free place
 };
 
-/// A number that somebody guesses on a plot by dragging a ring, before its curves are seen.
+/// A number that the user guesses on a plot by dragging a ring, before its curves are shown.
 struct PlotGuess {
   std::string plot = {};         // the path of its part; empty: none
   bool is_height = false;        // at x, else a number of the x axis

@@ -44,7 +44,7 @@ ImU32 plot_ground(const Plot& plot);
 /// Draws the numbers, titles, grid, legend and strip of a plot.
 void draw_plot_frame(const Plot& plot, const Rectangle& room, const PlotView& seen);
 
-/// Draws a plot that somebody guesses at, by `draw`: its axes and a ring to drag; or, once they have looked,
+/// Draws a plot for a guess, by `draw`: its axes and a ring to drag; or, once they have looked,
 /// all of it and the guess as a dashed line.
 PlotDone draw_guessed(const Plot& plot, PlotGuess& guess, const std::function<PlotDone(const Plot&)>& draw);
 

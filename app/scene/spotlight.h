@@ -18,7 +18,7 @@ struct Spotlight {
 /// pressed outside of all of them.
 bool draw_spotlight(const Spotlight& light);
 
-/// Cells of a table that somebody marks.
+/// Cells of a table that the user marks.
 struct MarkedCells {
   using Cells = std::set<std::pair<Index, Index>>;
 

@@ -270,7 +270,7 @@ void apply(const Edits& edits, EditedHead& head) {
           find_row(edit_kinds(), edit.kind, &EditKind::id, "there is no such edit; expected one of");
       require_numbers(edit, kind);
       if (kind.neutral && !sliders.insert(kind.id).second)
-        refuse("there is one before it; expected one of this kind");
+        refuse("it is given twice; expected one edit of this kind");
       if (kind.apply) kind.apply(head, edit);
     });
   }

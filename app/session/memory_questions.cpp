@@ -71,7 +71,7 @@ HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index hea
   if (tokens == 0) return {};
   const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
   const NamedStates memory = RecurrentMemory(variant, sequence, *recurrence, stop).after(tokens);
-  words.with_present = false;  // nobody looks at a word here
+  words.with_present = false;  // no token is examined here
   HeadAnswers answers{.table = answer_table(variant, sequence, {memory, memory},
                                             asked_words(data.labels, strengths, tokens - 1, words))};
   answers.legibility = legibility(answers.table.after);

@@ -117,7 +117,7 @@ void Questions::frame() {
   }
   ++frame_;
   busy_ = false;
-  // Most of them come first, since nobody has used them for long.
+  // Most of them come first, since they have not been used for long.
   while (!entries_.empty() && entries_.front()->question->is_gone())
     remove(std::shared_ptr(entries_.front()));
   if (frame_ % frames_between_sweeps == 0) sweep();

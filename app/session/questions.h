@@ -41,7 +41,7 @@ struct Known {
 
 /// The stop token and the progress of a computation.
 struct Effort {
-  std::stop_token stop = {};                  // nobody wants it any more: throw Cancelled
+  std::stop_token stop = {};                  // no longer wanted: throw Cancelled
   std::function<void(double)> progress = {};  // tells how much is done, from 0 to 1; may be empty
 
   void tell(double share) const {
@@ -53,7 +53,7 @@ struct Effort {
 enum class Urgency {
   now,    // the user is waiting for it
   later,  // may take long: leaves a thread to those that are `now`
-  aside   // the same, and nobody waits for it: it causes no new frame
+  aside   // the same, but no frame waits for it, so it causes no new one
 };
 
 /// The thing that a question is about, without keeping it alive. Ordered by its identity.
@@ -177,7 +177,7 @@ struct AskedQuestion {
   virtual bool is_before(const AskedQuestion& other) const = 0;  // of the same type
   virtual std::shared_ptr<const void> find(const Effort& effort, std::size_t& bytes) const = 0;
   virtual std::string subject() const = 0;
-  virtual bool is_gone() const = 0;  // what it is about is no more, and nobody can ask it again
+  virtual bool is_gone() const = 0;  // its subject no longer exists, so it cannot be asked again
   virtual std::size_t most_kept() const = 0;
 };
 

@@ -205,7 +205,7 @@ std::string race_csv(const RaceReport& report) {
 RaceReport parse_race(const std::string& text) {
   const nlohmann::json object = parse_json(text);
   if (!object.is_object() || !object.contains(race_field))
-    refuse("it is no report of `palimpsest bench` but seems to be {}", seems_to_be(object));
+    refuse("it is not a report of `palimpsest bench` but seems to be {}", seems_to_be(object));
   const Fields fields(object, "the report");
   Index version = 0;
   fields.read(race_field, version);

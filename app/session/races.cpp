@@ -263,7 +263,7 @@ std::size_t Races::leading(const Session& session) const {
 
 void Races::start(Session& session) {
   const auto plan = std::make_shared<const RacePlan>(wished_plan(session.state(), usable_devices(session)));
-  if (plan->backends.empty()) refuse("There is nothing to race: no chosen device can be used.");
+  if (plan->backends.empty()) refuse("There is nothing to measure: no chosen device can be used.");
   // A new board: a cancelled race may still write its last point to the old one.
   board_ = board_with(board_ ? *own() : RaceReport{.machine = {.program = program}}, wake);
   race_ = OwnRace{board_, plan};

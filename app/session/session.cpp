@@ -433,7 +433,7 @@ void Session::stop() {
       state_.sides.front().form = seen.trace->form;
       history_.fall_back(state_);
       set_cursor(seen.cursor);
-      look();  // nobody waits for the other place any more
+      look();  // the other place is no longer needed
     } else {
       lookout_.give_up(questions_);
     }

@@ -283,7 +283,7 @@ std::string read_data(const Fields& fields, const std::filesystem::path& folder)
   fields.read("data", data);
   if (data.empty()) refuse("it does not say which \"data\" it belongs to");
   if (data.find('\0') != std::string::npos)
-    refuse("\"data\" is \"{}\"; no file can be called so", shown(data));
+    refuse("\"data\" is \"{}\"; no file can have this name", shown(data));
   // An absolute path stays as it is.
   return is_found_by_name(data) ? data : (folder / data).string();
 }

@@ -110,7 +110,7 @@ TypedText typed_text(std::string_view id) {
     else if (name == "say")
       typed.text = unescaped(value);
     else
-      refuse("\"{}\" says nothing of a typed text; known: layer, head, do, say", shown(name));
+      refuse("\"{}\" is not a field of a typed text; known: layer, head, do, say", shown(name));
   }
   return typed;
 }

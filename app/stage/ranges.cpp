@@ -64,7 +64,7 @@ bool output_follows(const Phase& phase) {
   return maker && maker->id != "output";
 }
 
-constexpr Index most_cells = Index{1} << 20;  // larger pictures would be made anew for too long
+constexpr Index most_cells = Index{1} << 20;  // remaking larger pictures would take too long
 
 struct FadingCells {
   std::uint64_t version = 0;

@@ -448,7 +448,7 @@ struct HeroLayout {
       const ImVec2 at = stands(side) ? ImVec2{beside(corner.x, end.x), corner.y}
                                      : ImVec2{corner.x, beside(corner.y, end.y)};
       placing.picture(vector, at, stands(side) ? ImVec2{thick, size.y} : ImVec2{size.x, thick});
-      // Its symbol: below what stands, left of what lies.
+      // Its symbol: below a vertical one, left of a horizontal one.
       ImVec2 symbol = {corner.x - gap, at.y + thick / 2};
       if (stands(side)) symbol.y = end.y + px(caption_height) * 0.55F;
       if (side == Margin::Side::left) symbol.y += room_of(plate, Margin::Side::below);

@@ -394,7 +394,7 @@ void Application::draw_panels() {
   };
   if (!has_fixed_panels()) {
     for (const Panel* panel : shown_panels()) draw_panel(panel->title, *panel, 0);
-    // A panel that has just come is not the one that somebody chose: it would be marked in its corner.
+    // A panel that has just come is not the chosen one: it would be marked in its corner.
     if (appears && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) ImGui::SetWindowFocus(nullptr);
     return;
   }

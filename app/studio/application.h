@@ -136,7 +136,7 @@ class Application {
   }
   void reveal() { revealed_ = session.cursor(); }
 
-  /// Whether somebody types a text where the line for it is not always there.
+  /// Whether the user types a text where the line for it is not always there.
   bool typing = false;
   bool wants_keyboard = false;  // that line, when it is next drawn
 
@@ -162,7 +162,7 @@ class Application {
 
   bool on_paper = false;  // without its panel, and nothing is dimmed
 
-  /// Opens a lesson at a step, or where somebody left it. Returns whether that worked; session.message() says
+  /// Opens a lesson at a step, or where the user left it. Returns whether that worked; session.message() says
   /// why not.
   bool open_lesson(const std::filesystem::path& file, std::optional<std::size_t> step = {});
 
@@ -177,7 +177,7 @@ class Application {
   void go_back_in_lesson();
   void leave_lesson();
 
-  /// Goes back to where somebody was before a lesson.
+  /// Goes back to where the user was before a lesson.
   void return_from_lesson();
   bool can_return_from_lesson() const { return before_lesson_ && !before_lesson_->data.empty(); }
 
@@ -189,7 +189,7 @@ class Application {
   /// Whether a number is guessed on a plot, which hides its own curves.
   bool guesses_on_plot() const { return lesson.hides() && !lesson.step().question->plot.empty(); }
 
-  /// Whether somebody went elsewhere during a lesson; and back to the place of its step.
+  /// Whether the user left the place of the lesson's step; and back to it.
   bool has_left_place_of_lesson() const;
   void show_step_of_lesson();
 
@@ -225,7 +225,7 @@ class Application {
   bool tells_story() const { return level() == Level::story; }
   bool shows_all() const { return level() == Level::all; }
 
-  /// Whether nobody can move the panels.
+  /// Whether the panels cannot be moved.
   bool has_fixed_panels() const { return lesson.is_on() || !shows_all(); }
 
   /// Puts the present state into the clipboard, as `--state` takes it, and goes to one that is there.
@@ -254,7 +254,7 @@ class Application {
   void keep_lesson_progress();
   void arrive_in_lesson();
   void hide_in_lesson();
-  void ask_on_plot();  // lets somebody guess a number on a plot, and takes what they dragged
+  void ask_on_plot();  // lets the user guess a number on a plot, and takes the guess
   void remember_file(const std::filesystem::path& file);
   void remember_open_file();
   void keeping_pinned(const std::function<void()>& change);

@@ -488,9 +488,9 @@ void add_lesson(CommandTable& group) {
   for (const ListedLesson& each : shipped_lessons())
     group.add("lesson." + each.file.stem().string(), "lesson: " + each.title, 0,
               [file = each.file](Application& a) { a.open_lesson(file); });
-  group.add("lesson.on", "look, or the next step of the lesson", 0, look_or_go_on, is_on);
+  group.add("lesson.on", "show the result, or the next step of the lesson", 0, look_or_go_on, is_on);
   group.add(
-      "lesson.back", "the step of the lesson before", ImGuiKey_Backspace, &Application::go_back_in_lesson,
+      "lesson.back", "the previous step of the lesson", ImGuiKey_Backspace, &Application::go_back_in_lesson,
       first_of(is_on,
                unless([](const Application& a) { return a.lesson.index() > 0; }, "this is the first step")));
   group.add(

@@ -157,7 +157,7 @@ void add_node(const std::string& line, std::map<unsigned, KeptNode>& nodes,
       R"(( Split=[XY])?(?: NoResize=1)?( CentralNode=1)?(?: NoTabBar=1)?(?: HiddenTabBar=1)?)"
       R"((?: NoWindowMenuButton=1)?(?: NoCloseButton=1)?(?: Selected=0x[0-9A-F]{8})? *(?:;.*)?)");
   std::smatch match;
-  if (!std::regex_match(line, match, pattern)) refuse("no place of panels: {}", line);
+  if (!std::regex_match(line, match, pattern)) refuse("not a dock of panels: {}", line);
   const auto number = [&](std::size_t group) {
     return static_cast<unsigned>(std::stoul(match[group].str(), nullptr, 16));
   };
@@ -166,13 +166,13 @@ void add_node(const std::string& line, std::map<unsigned, KeptNode>& nodes,
   if (match[3].matched) {
     const auto parent = nodes.find(number(3));
     if (node.in_window || parent == nodes.end() || !parent->second.is_split || ++parent->second.children > 2)
-      refuse("a place of panels in none: {}", line);
+      refuse("this dock is not in a dock that is split: {}", line);
     node.root = parent->second.root;
     node.in_window = parent->second.in_window;
   }
   if (match[5].matched && (node.is_split || !node.in_window || ++centres[node.root] > 1))
-    refuse("no place in the middle: {}", line);
-  if (id == 0 || !nodes.emplace(id, node).second) refuse("a place of panels that is given twice: {}", line);
+    refuse("this dock cannot be the central one: {}", line);
+  if (id == 0 || !nodes.emplace(id, node).second) refuse("this dock is given twice: {}", line);
 }
 
 /// Throws InputError unless `text` is what Dear ImGui writes of windows and how they are docked.
@@ -184,14 +184,14 @@ void require_layout(const std::string& text) {
   for (std::string line; std::getline(stream, line);) {
     if (line.starts_with('[')) {
       in_docking = line == "[Docking][Data]";
-      if (!in_docking && !line.starts_with("[Window][")) refuse("a layout has no {}", line);
+      if (!in_docking && !line.starts_with("[Window][")) refuse("a layout has no section {}", line);
     } else if (in_docking && !line.empty()) {
       add_node(line, nodes, centres);
     }
   }
   for (const auto& [id, node] : nodes) {
     if (node.children != (node.is_split ? 2 : 0))
-      refuse("the place {:#010x} has {} parts", id, node.children);
+      refuse("the dock {:#010x} contains {} docks; expected {}", id, node.children, node.is_split ? 2 : 0);
   }
 }
 

@@ -13,12 +13,12 @@ namespace palimpsest {
 /// The user's layout of the panels, as it is kept.
 struct OwnLayout {
   std::string text;                     // Dear ImGui's, of all windows
-  std::vector<std::string> workspaces;  // whose panels somebody moved
+  std::vector<std::string> workspaces;  // whose panels were moved
 
   bool operator==(const OwnLayout&) const = default;
 };
 
-/// A panel in a window that nobody can move.
+/// A panel in a window that cannot be moved.
 struct FixedPanel {
   const Panel* panel;
   std::string title;
@@ -38,7 +38,7 @@ class Layout {
   std::vector<FixedPanel> fix(const Workspace& workspace, std::span<const Panel* const> shown,
                               ImVec2 position, ImVec2 size) const;
 
-  /// Whether somebody moved its panels.
+  /// Whether its panels were moved.
   bool is_own(const Workspace& workspace) const;
 
   /// Puts its panels where they are designed to lie.

@@ -13,7 +13,7 @@ bool Application::open_lesson(const std::filesystem::path& file, std::optional<s
     const std::string* const kept = value_at(lesson_progress, kept_name(file));
     const std::string progress = kept ? *kept : std::string();
     const std::size_t seen = steps_seen(progress);
-    const bool is_anew = seen >= read.steps.size() && !step;  // a finished one is asked once more
+    const bool is_anew = seen >= read.steps.size() && !step;  // a finished lesson starts again
     const std::size_t next = seen == 0 || is_anew ? 0 : seen - 1;
     if (!lesson.is_on()) before_lesson_ = session.state();
     lesson.begin(std::move(read), file, step.value_or(next), is_anew ? std::string(seen, ';') : progress);
@@ -160,7 +160,7 @@ void Application::leave_lesson() {
     state.attention = before_lesson_->attention;
     state.learn = before_lesson_->learn;
   });
-  notice = "Ctrl+P, “before the lesson” goes back to where you were";
+  notice = "To return to where you were: Ctrl+P, “before the lesson”";
   lesson_place_.clear();
 }
 

@@ -506,7 +506,7 @@ void draw_compare_story(Application& application) {
     for (const std::string& reason : {own.reason, shown.reason, other.reason}) {
       if (!reason.empty()) return story_without(application, reason);
     }
-    return scene::paragraph("Asking both memories …");
+    return scene::paragraph("Querying both memories …");
   });
 }
 

@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/steps/recognised.h"
 
-// What stands in the columns of Compare, and the menu of each.
+// What is in the columns of Compare, and the menu of each.
 
 namespace palimpsest {
 

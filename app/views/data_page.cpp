@@ -253,7 +253,7 @@ Node word_at_the_cursor(Application& application, Index token) {
     });
   };
   return scene::row({button("token before", Icon::back, "One token back", token - 1),
-                     button("token after", Icon::forwards, "One token on", token + 1),
+                     button("token after", Icon::forwards, "One token forward", token + 1),
                      scene::heading(fmt::format(
                          "token {} of {}", numbered_label(entry(data.labels, token), token), data.tokens))});
 }

@@ -5,7 +5,7 @@
 #include "app/views/floor.h"
 #include "app/views/story_page.h"
 
-// What stands around the charts of Measure: the answer, the controls (what is raced, and how it is shown),
+// What is around the charts of Measure: the answer, the controls (what is raced, and how it is shown),
 // the reports, and what their times include.
 
 namespace palimpsest {

@@ -315,7 +315,7 @@ void draw_step_story(Application& application) {
           return scene::paragraph(nothing);
         known = ask_story(application, application.session.computed());
         if (!known.value)
-          return scene::paragraph(known.under_way ? std::string("Asking the memory …") : known.reason);
+          return scene::paragraph(known.under_way ? std::string("Querying the memory …") : known.reason);
         return story_node(application, *known.value).named("story");
       },
       low_story);

@@ -17,7 +17,7 @@ using scene::Node;
 using scene::Nodes;
 
 /// Why a workspace has nothing to show; empty if it has something. `without_tokens` ends the sentence about a
-/// sequence without tokens: ", so nobody reads".
+/// sequence without tokens: ", so nothing is read".
 std::string nothing_to_show(const Application& application, const char* without_tokens);
 
 /// If the answer to `asked` takes longer than `noticed_after`: `words`, the progress and a button to stop it.

@@ -62,7 +62,7 @@ class LessonChecker {
       check_parts(application, step, size);
       const Known<Facts> facts = application.lesson_facts();
       if (!facts.value) {
-        add(step.at, facts.reason.empty() ? "what its expressions are about is not there" : facts.reason);
+        add(step.at, facts.reason.empty() ? "what its expressions use is missing" : facts.reason);
         continue;
       }
       check_numbers(step, facts.value->views);
@@ -87,7 +87,7 @@ class LessonChecker {
                     "there is no part \"{}\" here; `render --lesson FILE#STEP --part ?` lists what there is",
                     path));
       if (part && !part->is_whole())
-        add(at, fmt::format("\"{}\" is not all in sight at {} × {}", path, size.width, size.height));
+        add(at, fmt::format("\"{}\" is not fully visible at {} × {}", path, size.width, size.height));
       return part;
     };
     for (const LessonSetting& spot : step.spots) need(spot.value, spot.at);
@@ -98,7 +98,7 @@ class LessonChecker {
     if (step.question && !step.question->cells.empty()) {
       if (const Part* part = need(step.question->cells, step.question->at);
           part && part->words != "hidden" && !part->words.empty())
-        add(step.question->at, fmt::format("\"{}\" can be read before it is answered: hide it", part->path));
+        add(step.question->at, fmt::format("\"{}\" shows the answer too early: hide it", part->path));
     }
     if (step.question && !step.question->plot.empty()) need(step.question->plot + "/area", step.question->at);
     check_room(application, step, size);

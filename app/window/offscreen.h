@@ -36,7 +36,7 @@ class Offscreen {
   /// sizes have settled.
   Image render(const std::function<void()>& draw, int frames = 4);
 
-  /// Draws a frame that nobody will see: all but its pixels; `seen`: with them.
+  /// Draws a frame that is not shown: all but its pixels; `seen`: with them.
   void pass(const std::function<void()>& draw, bool seen = false);
 
   /// Draws a frame and says what it took. `seen`: with its pixels.

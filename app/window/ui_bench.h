@@ -23,7 +23,7 @@ struct UiBench {
   Index channels = 128;
   Index dragged_tokens = 256;  // of the sequence whose slider is dragged until its picture is there
   Index dragged_channels = 64;
-  Index typed_tokens = 100;  // of the text that somebody types
+  Index typed_tokens = 100;  // of the typed text
   int frames = 240;
   double patience = 30;  // most seconds to wait for all results before frames are measured
   std::string workspace = "step";

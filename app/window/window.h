@@ -34,7 +34,7 @@ class Window {
   /// Draws frames through `draw` until the window is closed.
   void run(const std::function<void()>& draw);
 
-  /// Handles what has happened and draws one frame at once, without sleeping. A frame that nobody will see
+  /// Handles what has happened and draws one frame at once, without sleeping. A frame that is not shown
   /// (`seen`) is only laid out: the window keeps the pixels that it has.
   void draw_frame(const std::function<void()>& draw, bool seen = true);
 
@@ -48,7 +48,7 @@ class Window {
   /// Closes the window after the present frame.
   void close();
 
-  /// Whether somebody asked to close the window.
+  /// Whether the user asked to close the window.
   bool closing() const;
 
   /// How much larger than in the design everything is drawn (1 on an ordinary monitor).

@@ -33,8 +33,7 @@ std::string moment_words(const LearningMoment* moment, const std::string& token,
 
 std::string step_sentence(const LearningMoment& moment) {
   const LearningStep& step = moment.step;
-  if (step.problem.muon)
-    return "Muon gives all singular directions the same step, however small the gradient is along them.";
+  if (step.problem.muon) return "Muon gives all singular directions nearly the same step.";
   if (!std::isfinite(step.loss_after)) return "The loss after the step is not finite.";
   if (step.loss_after > step.loss_before && std::isfinite(moment.edge))
     return fmt::format("The step is {:.3g} times its stability limit: it increases the loss.",

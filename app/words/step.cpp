@@ -72,8 +72,9 @@ std::string row_words(const AnswerTable& table, Index row) {
       fmt::format("{}: the memory is queried with {}.", quoted_and_numbered(word),
                   word.by_query ? "the query of this token; other rows use keys" : "the key of this token");
   if (comes_again(word))
-    words += fmt::format(" {} is written {} times so far. The row uses this key; the column sums all values.",
-                         quoted_label(word.text, word.token), word.occurrences.size());
+    words +=
+        fmt::format(" {} was written {} times so far. The row uses this key; the column sums all values.",
+                    quoted_label(word.text, word.token), word.occurrences.size());
   return words + mark_words(table, row);
 }
 

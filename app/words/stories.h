@@ -34,7 +34,7 @@ const SharedKey* told_key(const MemoryStory& story);
 /// How much the answers for the other keys change; empty if there are none.
 std::string others_in_words(const MemoryStory& story);
 
-/// "“lamp” is written: the error of its key falls from 2.03 to 0.244.": what a step did to its loss.
+/// "“lamp” is written: the loss falls from 2.03 to 0.244.": what a step did to its loss.
 std::string learn_headline(const LearningMoment& moment, const std::string& token);
 
 /// "At “a” (token 43), “lamp” has the largest weight of the other tokens, 43 %.": the other token with the

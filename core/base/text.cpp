@@ -258,7 +258,7 @@ std::string unescaped(std::string_view id) {
     }
     const std::string digits(id.substr(i + 1, 2));
     if (digits.size() != 2 || digits.find_first_not_of("0123456789ABCDEFabcdef") != std::string::npos)
-      refuse("\"%{}\": expected two hexadecimal digits behind a %", shown(digits));
+      refuse("\"%{}\": expected two hexadecimal digits after a %", shown(digits));
     text += static_cast<char>(std::stoi(digits, nullptr, 16));
     i += 2;
   }

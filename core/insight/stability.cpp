@@ -147,7 +147,7 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
   found.cause_token = found.token;
   found.eigenvalue = 1;
   found.words = std::isfinite(found.norm)
-                    ? "every single step is stable, but together they grow"
+                    ? "each step alone is stable, but their product grows"
                     : fmt::format("the numbers of token {} exceed the range of f64", found.token + 1);
 }
 

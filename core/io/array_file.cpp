@@ -38,7 +38,7 @@ void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& 
   if (may_be_text(name)) {
     if (auto text = parse_npy_text(bytes, what)) {
       budget.take(bytes.size(), what);
-      if (!npz.texts.emplace(name, std::move(*text)).second) refuse("{}: is there twice", what);
+      if (!npz.texts.emplace(name, std::move(*text)).second) refuse("{}: appears twice", what);
       return;
     }
   }
@@ -46,7 +46,7 @@ void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& 
   const std::size_t kept_bytes =
       header.kind == 'f' && header.item_bytes <= sizeof(float) ? sizeof(float) : sizeof(double);
   budget.take(std::max(bytes.size(), static_cast<std::size_t>(header.size) * kept_bytes), what);
-  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second) refuse("{}: is there twice", what);
+  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second) refuse("{}: appears twice", what);
 }
 
 std::string name_of(const fs::path& file) { return valid_utf8(file.stem().string()); }

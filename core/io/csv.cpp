@@ -167,7 +167,7 @@ std::vector<Column> read_header(Lines& lines, const fs::path& path) {
     const Column& column = columns.emplace_back(bare.empty() ? Column{} : column_of(bare));
     const bool is_labels = is_among(column.array, {"label", "token"});
     if (!bare.empty() && !seen.emplace(is_labels ? "label" : column.array, column.index.value_or(-1)).second)
-      lines.fail(fmt::format("the column \"{}\" is there twice", shown(column.name)));
+      lines.fail(fmt::format("the column \"{}\" appears twice", shown(column.name)));
   }
   return columns;
 }

@@ -120,7 +120,7 @@ json parse_header(const fs::path& path, std::string_view text) {
   const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
     if (depth > deepest) fail("lists in lists");
     if (event == json::parse_event_t::key && depth == 1 && !seen.insert(parsed.get<std::string>()).second)
-      fail(fmt::format("\"{}\" is there twice", shown(parsed.get<std::string>())));
+      fail(fmt::format("\"{}\" appears twice", shown(parsed.get<std::string>())));
     return true;
   };
   json header;
@@ -144,7 +144,8 @@ Npz read_safetensors(const fs::path& path, const NpzLimits& limits, const Wanted
                 size, length_bytes);
   const std::uint64_t header_bytes = little_endian(read_bytes(path, 0, length_bytes));
   if (header_bytes > size - length_bytes)
-    refuse_file(path, "is no .safetensors file, or truncated: the header claims {} bytes, but only {} follow",
+    refuse_file(path,
+                "is not a .safetensors file, or is truncated: the header claims {} bytes, but only {} follow",
                 header_bytes, size - length_bytes);
   if (header_bytes > most_header_bytes)
     refuse_file(path, "the header claims {} bytes; the format allows {}", header_bytes, most_header_bytes);

@@ -14,7 +14,8 @@ namespace {
 double number_in(std::string_view text, double least, double most) {
   const auto value = parse_all<double>(text);
   if (!value || !(*value >= least && *value <= most))
-    refuse("\"{}\" is no number from {} to {}", shown(text), plain_number(least, 6), plain_number(most, 6));
+    refuse("\"{}\" is not a number from {} to {}", shown(text), plain_number(least, 6),
+           plain_number(most, 6));
   return *value;
 }
 

@@ -271,7 +271,7 @@ const LayerKind& kind_of(const Tensors& tensors, const std::string& prefix) {
   for (const LayerKind& kind : layer_kinds())
     known += fmt::format("{}{} ({})", known.empty() ? "" : "; ", find_variant(kind.rule).label,
                          fmt::join(kind.tensors, ", "));
-  refuse_file(tensors.path(), "the tensors {}… are of no known kind of layer: {}", prefix, known);
+  refuse_file(tensors.path(), "the tensors {}… belong to no known kind of layer: {}", prefix, known);
 }
 
 /// A block as a file has it: its weights as "n1", "n2", "up", "down", and those of its layer behind "mix.".

@@ -74,7 +74,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 Tokenizer::Tokenizer(const std::filesystem::path& path) try {
   const auto require = [&](bool is_so, std::string_view wanted) {
-    if (!is_so) refuse_file(path, "is no tokenizer that can be read: {}", wanted);
+    if (!is_so) refuse_file(path, "cannot be read as a tokenizer: {}", wanted);
   };
   const Json file = Json::parse(read_text_file(path, most_bytes), nullptr, false);
   require(file.is_object(), "it is not JSON");
@@ -130,11 +130,11 @@ Tokenizer::Tokenizer(const std::filesystem::path& path) try {
     const Index* const one = value_at(written, first);
     const Index* const other = value_at(written, second);
     const Index* const both = value_at(written, first + second);
-    require(one && other && both, fmt::format("merge {} is not of pieces", rank));
+    require(one && other && both, fmt::format("merge {} does not consist of pieces", rank));
     joins_.try_emplace({*one, *other}, Join{rank, *both});
   }
 } catch (const Json::exception&) {
-  refuse_file(path, "is no tokenizer that can be read: what it holds is of another type than expected");
+  refuse_file(path, "cannot be read as a tokenizer: what it holds is of another type than expected");
 }
 
 Index Tokenizer::find(std::string_view bytes) const {
@@ -145,7 +145,7 @@ Index Tokenizer::find(std::string_view bytes) const {
 std::vector<Index> Tokenizer::encode(std::string_view text) const {
   const std::string valid = valid_utf8(text);
   if (const auto bad = std::ranges::mismatch(text, valid).in1; bad != text.end())
-    refuse("the text is no UTF-8: byte {}", bad - text.begin());
+    refuse("the text is not UTF-8: byte {}", bad - text.begin());
   std::vector<Index> ids;
   while (!text.empty()) {
     std::size_t end = text.size();  // of what stands before the next whole piece

@@ -128,7 +128,7 @@ class Verification {
     return comparisons;
   }
 
-  /// A case that fails before any form runs fails them all; one that somebody asks for is refused.
+  /// A case that fails before any form runs fails them all; one that was asked for is refused.
   void compare_forms(const VerifyCase& verified, Precision precision, const std::vector<std::size_t>& rows,
                      std::vector<ComparedRun>& comparisons) {
     std::optional<ReferenceRun> reference;

@@ -74,7 +74,7 @@ struct NetworkSteps {
                 "The key through the first layer, with the weights from before the batch.", by.name("z"),
                 layer(index++, by.of("k"), "", "_start"));
       steps.add("hidden", Purpose::hidden, "Hidden units",
-                "GELU passes large inputs, blocks very negative ones, and bends between.", by.name("h"),
+                "GELU passes large inputs, blocks very negative ones, and is smooth between.", by.name("h"),
                 call("gelu", {by.of("z")}));
       steps.line("Inside the network", "The key through the first layer.", {by.name("z")});
     }

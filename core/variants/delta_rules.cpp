@@ -195,7 +195,7 @@ Variant gated_deltanet2() {
                               {.value = 1, .learning_rate = true}),
                  initial_state_input()},
       .loss = {.words = "A loss exists only where the erase gate is equal for all channels; otherwise the "
-                        "step is no gradient.",
+                        "step is not a gradient.",
                .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
                        "(\\omega_t\\odot v_t)^{\\top}\\right)",
                .problems = erase_key_problems},

@@ -75,7 +75,7 @@ Variant lightning() {
   return {
       .id = "lightning",
       .label = "Lightning attention",
-      .words = "RetNet with one decay per head: from head to head its logarithm shrinks by a fixed factor.",
+      .words = "RetNet with other decays: from head to head their logarithm shrinks by a fixed factor.",
       .paper = "Qin et al., Lightning Attention-2, 2024; MiniMax-01, 2025",
       .recurrence = "exp(-slope) S + k v'",
       .inputs = {initial_state_input()},

@@ -317,7 +317,7 @@ const Joints& all_joints() {
 std::pair<std::size_t, double> split(double place) {
   const auto last = static_cast<double>(rail().size() - 1);
   if (!(place >= 0 && place <= last))
-    refuse("{} is no place on the rail; expected a number from 0 to {:.0f}", place, last);
+    refuse("{} is not a place on the rail; expected a number from 0 to {:.0f}", place, last);
   const double stop = std::floor(place);
   return {static_cast<std::size_t>(stop), place - stop};
 }

@@ -195,7 +195,8 @@ Symbols softmax_symbols(Form form, bool fades) {
   return symbols;
 }
 
-/// A block is a token, a tile of queries and keys, or everything. Nothing is carried: a block starts anew.
+/// A block is a token, a tile of queries and keys, or everything. Nothing is carried: a block starts from
+/// nothing.
 template <class Scalar>
 class SoftmaxWalk : public Walk<Scalar> {
  public:

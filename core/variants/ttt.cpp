@@ -89,7 +89,7 @@ class NetworkWalk : public OperatorWalk<NetworkRows, Scalar> {
     return Matrix<Scalar>::Zero(rows, columns);
   }
 
-  /// The position factors begin anew with every batch.
+  /// The position factors start again with every batch.
   NetworkRows<Scalar> tokens(const Block& block) const override {
     const Rows<Scalar> given = this->rows(block);
     const Index batch = inner_batch(sequence_.settings);

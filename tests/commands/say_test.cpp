@@ -76,5 +76,5 @@ TEST_CASE("say refuses what it cannot read, by name and number", "[say]") {
   CHECK(unwritable.out.empty());
   write_file(folder / "tokenizer.json", "{}");
   refused({"say", jars, "--tokenizer", (folder / "tokenizer.json").string()}, exit_bad_usage,
-          "tokenizer.json: is no tokenizer that can be read: its model is not BPE");
+          "tokenizer.json: cannot be read as a tokenizer: its model is not BPE");
 }

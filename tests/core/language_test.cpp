@@ -70,7 +70,7 @@ TEST_CASE("a text becomes the pieces of the reference, and its bytes again", "[l
     CHECK(back == text);
   }
   CHECK(tokenizer().encode("<|doc|>") == std::vector<Index>{0});
-  CHECK_THROWS_WITH(tokenizer().encode("ab\xFFz"), "the text is no UTF-8: byte 2");
+  CHECK_THROWS_WITH(tokenizer().encode("ab\xFFz"), "the text is not UTF-8: byte 2");
 }
 
 TEST_CASE("the model says what the reference says, in every form", "[language]") {

@@ -93,7 +93,7 @@ TEST_CASE("the checker finds every kind of fault, by line and column", "[lesson]
       {"from = 0\nto = 0.83\n```",
        "from = 0\nto = 0.83\n```\n\n> Yes.\n\n## Which?\n\n```set\nlevel = work\n```\n\n```mark\n"
        "cells = step/answers/change\nof = answers.change\ntruth = answers.change[i, j] > 0.4\n```",
-       "\"step/answers/change\" can be read before it is answered: hide it"},
+       "\"step/answers/change\" shows the answer too early: hide it"},
       {"## Try it", "## Try it\n\n```set\nhide = step/lost\n```", "there is no part \"step/lost\""},
   };
   for (const auto& [before, after, expected] : faults) {

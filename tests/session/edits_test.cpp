@@ -221,7 +221,7 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, {{.kind = "missing_strength", .numbers = {-1}}},
           "the write strength at every token where the data have none: it is -1");
   refused(data, {{.kind = "scale_keys", .numbers = {2}}, {.kind = "scale_keys", .numbers = {3}}},
-          "every key times this: there is one before it");
+          "every key times this: it is given twice");
   const auto cell = [](const char* array, double row, double column, double value) {
     return Edits{{"set_cell", array, {row, column, value}}};
   };

@@ -473,7 +473,7 @@ TEST_CASE("a file that is no report says what it seems to be, and is named", "[r
   };
   CHECK_THAT(told("{\"a\": 1"), says("other.json: it is not valid JSON"));
   CHECK_THAT(told("[1, 2]"),
-             says("it is no report of `palimpsest bench` but seems to be a list of 2 entries"));
+             says("it is not a report of `palimpsest bench` but seems to be a list of 2 entries"));
   CHECK_THAT(told(R"({"palimpsest_places": 1, "places": []})"), says("pinned places of Palimpsest"));
   CHECK_THROWS_WITH(read_race(folder / "none.json"), says("no such file"));
 }

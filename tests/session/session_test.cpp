@@ -432,7 +432,7 @@ TEST_CASE("a session file that asks for a place that is not there is refused") {
   wrong(R"("version": 99)", "\"version\" is no field of the session; known: data, ");
   wrong(R"("adjustments": {"gain": 1})", "\"gain\" is no field of \"adjustments\"");
   wrong(R"("parameters": {"scale": 1e999})", "not valid JSON");
-  wrong(R"("options": {}, "data": "a\u0000b")", "no file can be called so");
+  wrong(R"("options": {}, "data": "a\u0000b")", "no file can have this name");
 }
 
 TEST_CASE("what is wrong with a saved place names its file") {

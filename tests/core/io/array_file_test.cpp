@@ -157,7 +157,7 @@ TEST_CASE("a .csv that cannot be is refused by line and column", "[csv]") {
   CHECK_THAT(refusal_of_table("q0,label\n1,\"a\nb\"\n3,4,5\n"), says("line 4: has 3 fields"));
   CHECK_THAT(refusal_of_table("q0\n\"1\n"), says("line 2: a quote is not closed"));
   CHECK_THAT(refusal_of_table("q0\n\"1\"2\n"), says("line 2: expected a comma after the quoted \"1\""));
-  CHECK_THAT(refusal_of_table("q0,q[0]\n1,2\n"), says("line 1: the column \"q[0]\" is there twice"));
+  CHECK_THAT(refusal_of_table("q0,q[0]\n1,2\n"), says("line 1: the column \"q[0]\" appears twice"));
   CHECK_THAT(refusal_of_table("q0,q2\n1,2\n"), says("array \"q\"") && says("\"q[2]\" and none for q[1]"));
   CHECK_THAT(refusal_of_table("q9223372036854775807\n1\n"), says("none for q[0]"));
   CHECK_THAT(refusal_of_table("q,q0\n1,2\n"), says("column \"q\" has no number"));

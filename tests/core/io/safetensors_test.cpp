@@ -107,7 +107,7 @@ TEST_CASE("a .safetensors that cannot be is refused before memory is asked for",
              says("lists in lists"));
   const std::string q = R"("q":{"dtype":"F64","shape":[1],"data_offsets":[0,8]})";
   CHECK_THAT(refusal_of_safetensors(safetensors_with_header("{" + q + "," + q + "}", std::string(8, '\0'))),
-             says("\"q\" is there twice"));
+             says("\"q\" appears twice"));
   CHECK(refusal_of_safetensors(safetensors_with_header("{" + q + "}", std::string(8, '\0'))).empty());
   CHECK_THAT(refusal_of_safetensors(safetensors_with_header("{" + q + "}", std::string(8, '\0')),
                                     {.total_bytes = 7}),
