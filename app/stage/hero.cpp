@@ -514,7 +514,7 @@ struct HeroBuilder {
                     .low = flat_from,
                     .high = flat_to,
                     .title = operation.title,
-                    .words = "one line per direction; in the band all steps are equal"};
+                    .words = "one line per direction; in the band nearly equal steps"};
     for (const Expression& step : values.arguments()) chart.columns.push_back(latex_of(step));
     if (static_cast<Index>(chart.columns.size()) != record.at(chart.tensor).cols()) return false;
     hero.charts.push_back(std::move(chart));

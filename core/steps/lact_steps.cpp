@@ -95,7 +95,7 @@ struct LactSteps {
     steps.add("spectra", Purpose::orthogonalise, "Singular values",
               "The singular values after each step, one column per step.", "spectra",
               call("spectra", iterates));
-    steps.line("Singular values", "They become equal: every singular direction gets the same step.");
+    steps.line("Singular values", "They become nearly equal: every singular direction gets a similar step.");
   }
 
   Phase update() const {

@@ -41,7 +41,7 @@ Structure double_softmax_structure(const Settings& settings) {
 
 Notation double_softmax_notation(const Settings& settings) {
   const auto before = [](const char* k, const char* k_shares) {
-    return std::vector<Operation>{{"log_sum", Purpose::gates, "Sum over all keys so far",
+    return std::vector<Operation>{{"log_sum", Purpose::gates, "Log sum over all keys so far",
                                    "The logarithm of the sum of exponentials of this channel's keys.",
                                    "log_z", call("log_add_exp", {tensor("log_z_before"), tensor(k)})},
                                   {"old_share", Purpose::gates, "Share of the earlier keys",
@@ -61,8 +61,8 @@ Notation double_softmax_notation(const Settings& settings) {
           .token_query = asked("q_shares", transpose(call("row_softmax", {transpose(query(settings, "q"))}))),
           .rows_before = before("K", "K_shares"),
           .rows_query = asked("Q_shares", call("row_softmax", {query(settings, "Q")})),
-          .symbols = {{"log_z", {"\\log z_t", Role::gate, "sum over all keys so far"}},
-                      {"log_z_before", {"\\log z_{t-1}", Role::gate, "sum over all keys before"}},
+          .symbols = {{"log_z", {"\\log z_t", Role::gate, "log sum over all keys so far"}},
+                      {"log_z_before", {"\\log z_{t-1}", Role::gate, "log sum over all keys before"}},
                       {"q_shares", {"\\tilde q_t", Role::query, "query as shares"}},
                       {"k_shares", {"\\tilde k_t", Role::key, "the share of this key"}},
                       {"Q_shares", {"\\tilde Q", Role::query, "query as shares"}},

@@ -302,7 +302,7 @@ std::shared_ptr<const Rule> lact_row_program() {
 
 constexpr const char* batch_words =
     "Return v for k, for a whole batch at once, with all gradients at the weights before it.";
-constexpr const char* muon_words = " Muon gives all singular directions the same step.";
+constexpr const char* muon_words = " Muon gives all singular directions nearly the same step.";
 
 void write_loss(const Settings& settings, InnerLoss& loss) {
   const bool has_muon = settings.option("optimizer") == "muon";
@@ -353,7 +353,7 @@ Variant lact() {
   return {
       .id = "lact",
       .label = "LaCT",
-      .words = "One update per large batch of tokens; Muon gives every singular direction the same step.",
+      .words = "One update per large batch of tokens; Muon gives all singular directions similar steps.",
       .paper = "Zhang et al., Test-Time Training Done Right, 2025; Jordan et al., Muon, 2024",
       .options =
           {{"optimizer",

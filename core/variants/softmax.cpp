@@ -160,7 +160,7 @@ Symbols softmax_symbols(Form form, bool fades) {
       {"scale", {"\\sigma", Role::plain, "scale of the query"}},
       {"first_query", {"i_0", Role::plain, "index of the first query"}},
       {"first_key", {"j_0", Role::plain, "index of the first key"}},
-      {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "sum over all keys so far"}},
+      {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "all keys so far"}},
       {"V_cache", {form == Form::recurrent ? "V_{\\le t}" : "V", Role::value, "all values so far"}}};
   if (fades) {
     symbols.insert(
@@ -195,8 +195,7 @@ Symbols softmax_symbols(Form form, bool fades) {
   return symbols;
 }
 
-/// A block is a token, a tile of queries and keys, or everything. Nothing is carried: a block starts from
-/// nothing.
+/// A block is a token, a tile of queries and keys, or everything. Nothing is carried between blocks.
 template <class Scalar>
 class SoftmaxWalk : public Walk<Scalar> {
  public:
