@@ -497,7 +497,7 @@ void add_lesson(CommandTable& group) {
       "lesson.peek", "what the lesson covers, until the next press", 0,
       [](Application& a) { a.peeks = true; },
       first_of(is_on, unless([](const Application& a) { return !a.lesson.hides(); },
-                             "it could tell the answer: first predict, then look")));
+                             "it could show the answer: first predict, then look")));
   group.add("lesson.leave", "leave the lesson", 0, &Application::leave_lesson, is_on);
   group.add("lesson.return", "back to where you were before the lesson", 0, &Application::return_from_lesson,
             unless([](const Application& a) { return a.can_return_from_lesson(); }, "no lesson was open"));
