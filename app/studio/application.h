@@ -158,7 +158,7 @@ class Application {
   bool show_lessons = false;  // the list of them
   bool spotlight = true;      // what a step does not point at is dimmed, until a press
 
-  bool peeks = false;         // at what the lesson's panel covers, until a press
+  bool peeks = false;  // at what the lesson's panel covers, until a press
 
   bool on_paper = false;  // without its panel, and nothing is dimmed
 
