@@ -145,6 +145,11 @@ inline Case random_case(const Variant& variant, const Settings& given, const Ran
   return bound(variant, settings, random_arrays(variant, settings, random), std::move(words));
 }
 
+/// The same of a rule of the table, with its usual options.
+inline Case random_case(const char* id, const RandomCase& random) {
+  return random_case(find_variant(id), {}, random);
+}
+
 /// A case in which a fault can show: states to start from, a scale, several chunks and a short one, square
 /// memories.
 inline Case revealing(const Variant& variant, Settings given, std::uint64_t seed = 1) {

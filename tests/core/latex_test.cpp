@@ -1,9 +1,11 @@
 #include <algorithm>
 
+#include "tests/apart.h"
 #include "tests/catch.h"
 #include "tests/core/random_expression.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 TEST_CASE("symbols become plain Unicode") {
   const std::pair<const char*, const char*> expected[] = {
@@ -40,7 +42,6 @@ TEST_CASE("symbols become plain Unicode") {
 }
 
 TEST_CASE("numbers are written for a person") {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   CHECK(number_text(0.987) == "0.987");
   CHECK(number_text(-0.41) == "−0.41");
   CHECK(number_text(1.0 / 3) == "0.3333");
@@ -49,12 +50,12 @@ TEST_CASE("numbers are written for a person") {
   CHECK(number_text(0) == "0");
   CHECK(number_text(-0.0) == "0");
   CHECK(number_text(-infinity) == "−∞");
-  CHECK(number_text(std::numeric_limits<double>::quiet_NaN()) == "NaN");
+  CHECK(number_text(quiet_nan) == "NaN");
 
   CHECK(number_latex(0.98712) == "0.987");
   CHECK(number_latex(-1.2e-5) == "-1.2\\cdot 10^{-5}");
   CHECK(number_latex(infinity) == "\\infty");
-  CHECK(number_latex(std::numeric_limits<double>::quiet_NaN()) == "\\mathrm{NaN}");
+  CHECK(number_latex(quiet_nan) == "\\mathrm{NaN}");
 }
 
 namespace {
@@ -116,13 +117,17 @@ class LatexCalculator {
     return true;
   }
 
+  static Matrix<double> joined(const Expression& by, const Matrix<double>& x, const Matrix<double>& y) {
+    Record both;
+    both.set("x", x);
+    both.set("y", y);
+    return evaluate(by, both);
+  }
+
   Matrix<double> hadamards() {
     Matrix<double> result = products();
     while (took("\\odot")) {
-      Record both;
-      both.set("x", result);
-      both.set("y", products());
-      result = evaluate(hadamard(tensor("x"), tensor("y")), both);
+      result = joined(hadamard(tensor("x"), tensor("y")), result, products());
     }
     return result;
   }
@@ -134,10 +139,7 @@ class LatexCalculator {
   Matrix<double> products() {
     Matrix<double> result = factor();
     while (at_factor()) {
-      Record both;
-      both.set("x", result);
-      both.set("y", factor());
-      result = evaluate(tensor("x") * tensor("y"), both);
+      result = joined(tensor("x") * tensor("y"), result, factor());
     }
     return result;
   }
@@ -294,22 +296,20 @@ TEST_CASE("the pieces of a call's LaTeX between its arguments are complete by th
 
 TEST_CASE("LaTeX read back by the rules of precedence has the value of the expression") {
   for (unsigned seed = 0; seed < 1000; ++seed) {
-    testing::RandomExpressions random(seed);
+    RandomExpressions random(seed);
     random.with_functions = false;
     const Expression x = random.grow(1 + random.upto(3), 1 + random.upto(3), 4);
     const std::string written = latex(x, {});
     INFO(written);
     const Matrix<double> expected = evaluate(x, random.record);
     const Matrix<double> read = LatexCalculator(written, random.record).value();
-    REQUIRE(read.rows() == expected.rows());
-    REQUIRE(read.cols() == expected.cols());
-    REQUIRE((read - expected).cwiseAbs().maxCoeff() <= 1e-12 * (1 + expected.cwiseAbs().maxCoeff()));
+    REQUIRE(furthest_apart(read, expected) <= 1e-12 * (1 + largest(expected)));
   }
 }
 
 TEST_CASE("LaTeX of random expressions is balanced, in every style") {
   for (unsigned seed = 0; seed < 300; ++seed) {
-    testing::RandomExpressions random(seed);
+    RandomExpressions random(seed);
     const Expression x = random.grow(random.upto(4), random.upto(4), 4);
     for (const bool coloured : {false, true}) {
       for (const bool numbers : {false, true}) {

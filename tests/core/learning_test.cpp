@@ -6,6 +6,7 @@
 
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
+#include "tests/apart.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -209,14 +210,14 @@ TEST_CASE("The step on the inner loss is the engine's own step") {
 }
 
 TEST_CASE("A token without an inner loss says why") {
-  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 2});
+  const Case softmax = random_case("softmax", {.tokens = 2});
   CHECK_THROWS_WITH(learning_at(*softmax.variant, softmax.sequence, 0), says("No gradient step"));
   CHECK_THROWS_AS(learning_at(*softmax.variant, softmax.sequence, 0), Unsupported);
   for (const char* id : {"comba", "gated_deltanet2"}) {
-    const Case each = random_case(find_variant(id), {}, {.tokens = 2});
+    const Case each = random_case(id, {.tokens = 2});
     CHECK_THROWS_WITH(learning_at(*each.variant, each.sequence, 1), says("token 2: the erase key"));
   }
-  const Case rwkv = changed(random_case(find_variant("rwkv7"), {}, {.tokens = 2, .dk = 3, .dv = 2}), "a",
+  const Case rwkv = changed(random_case("rwkv7", {.tokens = 2, .dk = 3, .dv = 2}), "a",
                             [](double a, std::size_t i) { return i == 4 ? 0 : a; });
   CHECK_NOTHROW(learning_at(*rwkv.variant, rwkv.sequence, 0));
   CHECK_THROWS_WITH(learning_at(*rwkv.variant, rwkv.sequence, 1), says("channel 2"));
@@ -255,7 +256,7 @@ TEST_CASE("Along the gradient the loss is what it is there") {
 }
 
 TEST_CASE("Stability of one pair is 1 - beta |k|^2") {
-  const Case each = with(random_case(find_variant("deltanet"), {}, {.tokens = 1, .dk = 2, .dv = 3}),
+  const Case each = with(random_case("deltanet", {.tokens = 1, .dk = 2, .dv = 3}),
                          {{"k", Array({1, 2}, std::vector<double>{3, 4})}, {"beta", filled({1}, 0.1)}});
   const LearningStep step = learning_at(*each.variant, each.sequence, 0).front();
   REQUIRE(step.stability);
@@ -269,7 +270,7 @@ TEST_CASE("Stability of one pair is 1 - beta |k|^2") {
 }
 
 TEST_CASE("A loss of one pair bends along its key and nowhere else") {
-  const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 1, .dk = 9, .dv = 3});
+  const Case each = random_case("deltanet", {.tokens = 1, .dk = 9, .dv = 3});
   const LearningStep step = learning_at(*each.variant, each.sequence, 0).front();
   const auto eigenvalues = hessian_eigenvalues(step.problem);
   REQUIRE(eigenvalues);
@@ -382,7 +383,7 @@ TEST_CASE("A reach of 1 writes exactly, above 1 a write overshoots, above 2 by m
     const Matrix<double> after = missed(2);
     INFO(reach);
     // A unit in the last place per product and sum of two channels, relative to the largest value 7.
-    CHECK((after - (1 - reach) * before).cwiseAbs().maxCoeff() < 1e-14);
+    CHECK(furthest_apart(after, (1 - reach) * before) < 1e-14);
     const double turned = (after.array() * before.array()).sum();
     if (reach > 1) {
       CHECK(turned < 0);
@@ -395,8 +396,7 @@ TEST_CASE("A reach of 1 writes exactly, above 1 a write overshoots, above 2 by m
 
 TEST_CASE("What a step does to errors follows from its token's own numbers") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda", "value_decay_delta", "two_sided_delta"}) {
-    const Case each =
-        random_case(find_variant(id), {}, {.tokens = 7, .dk = 5, .dv = 3, .initial_state = true});
+    const Case each = random_case(id, {.tokens = 7, .dk = 5, .dv = 3, .initial_state = true});
     INFO(each.words);
     for (const Index token : {0, 3, 6}) {
       const auto stability = stability_at(*each.variant, each.sequence, token);
@@ -412,22 +412,20 @@ TEST_CASE("What a step does to errors follows from its token's own numbers") {
       CHECK(stability->growth == step.stability->growth);
     }
   }
-  const Case muon = random_case(find_variant("lact"), {{}, {{"batch", 4}}}, {.tokens = 5});
-  CHECK_FALSE(stability_at(*muon.variant, muon.sequence, 4));
-  const Case network = random_case(find_variant("ttt_mlp"), {{}, {{"batch", 4}}}, {.tokens = 5});
-  CHECK_FALSE(stability_at(*network.variant, network.sequence, 4));
-  const Case curl = random_case(find_variant("comba"), {}, {.tokens = 3});
-  CHECK_FALSE(stability_at(*curl.variant, curl.sequence, 1));
-  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 3});
-  CHECK_FALSE(stability_at(*softmax.variant, softmax.sequence, 1));
+  for (const auto& [id, batch] : {std::pair("lact", 4), {"ttt_mlp", 4}, {"comba", 1}, {"softmax", 1}}) {
+    const Settings given = batch > 1 ? Settings{{}, {{"batch", batch}}} : Settings{};
+    const Case each = random_case(find_variant(id), given, {.tokens = 5});
+    CHECK_FALSE(stability_at(*each.variant, each.sequence, 4));
+  }
+  const Case curl = random_case("comba", {.tokens = 3});
   CHECK_THROWS_AS(stability_at(*curl.variant, curl.sequence, 3), InputError);
 }
 
 TEST_CASE("A row program runs away where its own steps, one by one, say so") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda", "deltaproduct"}) {
     const RandomCase random{.tokens = 67, .dk = 5, .dv = 3, .initial_state = true};
-    const Case each = changed(random_case(find_variant(id), {}, random), "beta",
-                              [](double beta, std::size_t) { return 6 * beta + 3; });
+    const Case each =
+        changed(random_case(id, random), "beta", [](double beta, std::size_t) { return 6 * beta + 3; });
     INFO(each.words);
     const auto found = divergence(*each.variant, each.sequence);
     REQUIRE(found);
@@ -467,7 +465,7 @@ TEST_CASE("What only learns does not run away") {
 
 TEST_CASE("The learning curve is learning_at at every token") {
   for (const char* id : {"kda", "titans", "ttt_mlp"}) {
-    const Case each = random_case(find_variant(id), {}, {.tokens = 7, .dk = 3, .dv = 2});
+    const Case each = random_case(id, {.tokens = 7, .dk = 3, .dv = 2});
     INFO(each.words);
     const auto curve = learning_curve(*each.variant, each.sequence);
     REQUIRE(curve.size() == 7);
@@ -481,6 +479,6 @@ TEST_CASE("The learning curve is learning_at at every token") {
       CHECK(point->momentum_norm == step.momentum_norm);
     }
   }
-  const Case comba = random_case(find_variant("comba"), {}, {.tokens = 3});
+  const Case comba = random_case("comba", {.tokens = 3});
   CHECK_FALSE(learning_curve(*comba.variant, comba.sequence)[1]);
 }

@@ -9,6 +9,7 @@
 #include "core/io/array_file.h"
 #include "core/numbers/between.h"
 #include "core/rules/row_rule.h"
+#include "tests/apart.h"
 #include "tests/capture_file.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -24,11 +25,6 @@ Case two_pairs(const char* id, Arrays others = {}) {
   others["q"] = others["k"] = Array({2, 2}, std::vector<double>{1, 0, 0.6, 0.8});
   others["v"] = Array({2, 2}, std::vector<double>{1, 0, 0, 1});
   return bound(find_variant(id), resolve(find_variant(id), {}), std::move(others), id);
-}
-
-/// max|X - Y|; equal infinities are equal.
-double furthest(const Matrix<double>& X, const Matrix<double>& Y) {
-  return (X.array() == Y.array()).select(0.0, (X - Y).array().abs()).maxCoeff();
 }
 
 bool has_memory(const Case& each) { return each.variant->memory.none.empty(); }
@@ -53,14 +49,14 @@ TEST_CASE("The states token by token are those of runs that end there") {
           // Whole blocks of rows may take other paths of exp than a single one.
           const double largest = run.states[i].second.cwiseAbs().maxCoeff();
           const double size = std::clamp(largest, 1.0, 1e300);  // a logarithm of nothing is -inf
-          CHECK(furthest(states[i].second, run.states[i].second) <= each.allowed(1e-14) * size);
+          CHECK(furthest_apart(states[i].second, run.states[i].second) <= each.allowed(1e-14) * size);
         }
         return true;
       });
       CHECK(visited == tokens + 1);
     }
   }
-  const Case each = random_case(find_variant("kda"), {}, {.tokens = 4});
+  const Case each = random_case("kda", {.tokens = 4});
   Index visited = 0;
   each.variant->rule->walk_states(each.sequence, [&](Index, const NamedStates&) { return ++visited < 2; });
   CHECK(visited == 2);
@@ -116,24 +112,21 @@ TEST_CASE("Two pairs by hand") {
   const Case repaired = bound(*delta.variant, delta.settings, again);
   CHECK(most_harmed(*repaired.variant, repaired.sequence, 2)->token == 1);
 
-  const StoredPairs pairs = stored_pairs(*linear.variant, linear.sequence, 0, 2);
-  CHECK(interference(pairs, pairs, false)(0, 1) == Approx(0.6).epsilon(1e-15));
-  const StoredPairs longer = {2 * pairs.keys, pairs.values};
-  CHECK(interference(longer, pairs, false)(0, 1) == Approx(1.2).epsilon(1e-15));
-  CHECK(interference(longer, pairs, true)(0, 1) == Approx(0.6).epsilon(1e-15));
-  CHECK(interference({Matrix<double>::Zero(1, 2), {}}, pairs, true).isZero(0));
+  CHECK(interference(both, both, false)(0, 1) == Approx(0.6).epsilon(1e-15));
+  const StoredPairs longer = {2 * both.keys, both.values};
+  CHECK(interference(longer, both, false)(0, 1) == Approx(1.2).epsilon(1e-15));
+  CHECK(interference(longer, both, true)(0, 1) == Approx(0.6).epsilon(1e-15));
+  CHECK(interference({Matrix<double>::Zero(1, 2), {}}, both, true).isZero(0));
 }
 
 TEST_CASE("The effective rank counts directions in use") {
   CHECK(effective_rank(Vector<double>()) == 0);
   CHECK(effective_rank(Vector<double>::Zero(3)) == 0);
   CHECK(effective_rank(Vector<double>::Constant(3, 1e300)) == Approx(3).epsilon(1e-14));
-  Vector<double> two(3);
-  two << 5, 5, 0;
-  CHECK(effective_rank(two) == Approx(2).epsilon(1e-14));
-  Vector<double> uneven(2);
-  uneven << 3, 1;  // exp(-(3/4 ln 3/4 + 1/4 ln 1/4))
-  CHECK(effective_rank(uneven) == Approx(std::exp(0.75 * std::log(4.0 / 3) + 0.25 * std::log(4.0))));
+  CHECK(effective_rank(Vector<double>({{5}, {5}, {0}})) == Approx(2).epsilon(1e-14));
+  // exp(-(3/4 ln 3/4 + 1/4 ln 1/4))
+  CHECK(effective_rank(Vector<double>({{3}, {1}})) ==
+        Approx(std::exp(0.75 * std::log(4.0 / 3) + 0.25 * std::log(4.0))));
 
   // The second pair is one more direction: S = k_1 v_1^T + k_2 v_2^T, S S^T = K^T K with eigenvalues 1 +-
   // 0.6.
@@ -214,9 +207,9 @@ TEST_CASE("Every memory has a capacity, or says why not") {
       CHECK(point.mean > 0);
     }
   }
-  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 2});
+  const Case softmax = random_case("softmax", {.tokens = 2});
   CHECK_THROWS_WITH(most_harmed(*softmax.variant, softmax.sequence, 1), says("keeps every key"));
-  const Case kda = random_case(find_variant("kda"), {}, {.tokens = 2});
+  const Case kda = random_case("kda", {.tokens = 2});
   CHECK_THROWS_AS(most_harmed(*kda.variant, kda.sequence, 2), InputError);
   CHECK_THROWS_AS(capacity(find_variant("linear"), plan, stopped()), Cancelled);
   plan.counts = {2, 1};
@@ -240,7 +233,7 @@ TEST_CASE("the recall of a token is what the memory answers for its key before a
         const NamedStates states = states_at(*each.variant, each.sequence, tokens);
         return 0.5 * recall_errors(*each.variant, each.sequence, states, pair).squaredNorm();
       };
-      const Recall& recall = (*recalls)[static_cast<std::size_t>(t)];
+      const Recall& recall = entry(*recalls, t);
       const auto [first, end] = written_with(each, t);
       CHECK(recall.after == Approx(half_squared(end + 1)).epsilon(1e-9).margin(1e-12));
       if (!rows) CHECK(recall.before == Approx(half_squared(first)).epsilon(1e-9).margin(1e-12));
@@ -251,12 +244,12 @@ TEST_CASE("the recall of a token is what the memory answers for its key before a
 
 TEST_CASE("where the error is taken on the faded memory, so is the recall before the write") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda"}) {
-    const Case each = random_case(find_variant(id), {}, {.tokens = 11, .dk = 4, .dv = 3, .seed = 22});
+    const Case each = random_case(id, {.tokens = 11, .dk = 4, .dv = 3, .seed = 22});
     const auto recalls = recall(*each.variant, each.sequence);
     const auto trace = each.trace(Form::recurrent, 1);
     for (Index t = 0; t < 11; ++t) {
       const double error = trace->record(t).at("error").squaredNorm();
-      CHECK((*recalls)[static_cast<std::size_t>(t)].before == Approx(0.5 * error));
+      CHECK(entry(*recalls, t).before == Approx(0.5 * error));
     }
   }
 }
@@ -317,7 +310,7 @@ TEST_CASE("The pair that a token harms most is found among all earlier ones") {
 
 TEST_CASE("Along a step of the delta family the loss of another pair is that of a run with this strength") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda", "two_sided_delta", "value_decay_delta"}) {
-    const Case each = random_case(find_variant(id), {}, {.tokens = 9, .dk = 6, .dv = 4, .seed = 13});
+    const Case each = random_case(id, {.tokens = 9, .dk = 6, .dv = 4, .seed = 13});
     INFO(each.words);
     const LearningStep step = learning_at(*each.variant, each.sequence, 8).back();
     for (const Index token : {0, 5, 8}) {
@@ -361,7 +354,7 @@ TEST_CASE("A plain step ends where the memory is after it, also for other pairs 
   CHECK(checked > 30);
 
   // MesaNet solves for the memory that answers: at rate 0 that of the tokens before.
-  const Case mesa = random_case(find_variant("mesanet"), {}, {.tokens = 6, .dk = 5, .dv = 4});
+  const Case mesa = random_case("mesanet", {.tokens = 6, .dk = 5, .dv = 4});
   const LearningStep step = learning_at(*mesa.variant, mesa.sequence, 5).back();
   const std::vector<double> losses =
       losses_along(*mesa.variant, mesa.sequence, step, {.token = 2}, std::vector<double>{0});
@@ -377,31 +370,23 @@ TEST_CASE("A plain step ends where the memory is after it, also for other pairs 
 // Numbers that are made for pictures.
 
 TEST_CASE("between two matrices lie both of them, exactly", "[pictures]") {
-  Matrix<double> from(2, 3);
-  from << 0.1, 1e17, -3, 0.7, 2, 5;
-  Matrix<double> to(2, 3);
-  to << 0.3, -1, 1e-9, 0.1, 4, 5;
+  const Matrix<double> from{{0.1, 1e17, -3}, {0.7, 2, 5}};
+  const Matrix<double> to{{0.3, -1, 1e-9}, {0.1, 4, 5}};
   CHECK(between(from, to, 0) == from);
   CHECK(between(from, to, 1) == to);
   CHECK(between(from, to, 0.5)(1, 1) == 3);
 }
 
 TEST_CASE("what is lost is told by powers of ten", "[pictures]") {
-  Matrix<double> kept(1, 6);
-  kept << 1, 0.99999, 0.9999, 0.99, 0.9, 0;
-  const Matrix<double> lost = kept.unaryExpr(&forgotten_part);
-  CHECK(lost(0, 0) == 0);
-  CHECK(lost(0, 1) == 0);
-  CHECK(lost(0, 2) == Approx(0).margin(1e-12));
-  CHECK(lost(0, 3) == Approx(0.5).epsilon(1e-12));
-  CHECK(lost(0, 4) == Approx(0.75).epsilon(1e-12));
-  CHECK(lost(0, 5) == 1);
+  for (const double kept : {1.0, 0.99999}) CHECK(forgotten_part(kept) == 0);
+  CHECK(forgotten_part(0.9999) == Approx(0).margin(1e-12));
+  CHECK(forgotten_part(0.99) == Approx(0.5).epsilon(1e-12));
+  CHECK(forgotten_part(0.9) == Approx(0.75).epsilon(1e-12));
+  CHECK(forgotten_part(0) == 1);
 }
 
 TEST_CASE("the figures of a matrix are those of its entries", "[pictures]") {
-  Matrix<double> X = Matrix<double>::Zero(3, 2);
-  X(0, 0) = -4;
-  X(2, 1) = 3;
+  Matrix<double> X{{-4, 0}, {0, 0}, {0, 3}};
   const MatrixFigures figures = matrix_figures(X, 4);
   CHECK(figures.least == -4);
   CHECK(figures.largest == 3);
@@ -420,15 +405,13 @@ TEST_CASE("the figures of a matrix are those of its entries", "[pictures]") {
 }
 
 TEST_CASE("the strongest links are the largest products, the weakest of them first", "[pictures]") {
-  Matrix<double> W(2, 3);
-  W << 1, -5, 0, 2, 1, 4;
-  const Vector<double> x = (Vector<double>(2) << 2, -1).finished();
-  const auto links = strong_links(x.asDiagonal() * W, 3);  // 2 -10 0 / -2 -1 -4
+  const Matrix<double> products{{2, -10, 0}, {-2, -1, -4}};
+  const auto links = strong_links(products, 3);
   REQUIRE(links.size() == 3);
   CHECK(links[2].from == 0);
   CHECK(links[2].to == 1);
   CHECK(links[2].amount == -10);
   CHECK(links[1].amount == -4);
   CHECK(std::abs(links[0].amount) == 2);
-  CHECK(strong_links(x.asDiagonal() * W, 99).size() == 5);
+  CHECK(strong_links(products, 99).size() == 5);
 }
