@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
-#include "core/base/error.h"
 #include "core/io/array_file.h"
 #include "core/language/reading.h"
 #include "core/language/tokenizer.h"
+#include "tests/apart.h"
+#include "tests/core/cases.h"
 #include "tests/core/io/files.h"
 #include "tests/folders.h"
 
@@ -28,9 +29,9 @@ const LanguageModel<double>& delta_net() {
   return read;
 }
 
-nlohmann::json reference() {
-  std::ifstream file(test_data_folder() + "/language/reference.json");
-  return nlohmann::json::parse(file);
+/// One of the files of numbers that the reference left.
+nlohmann::json told(const std::string& name) {
+  return nlohmann::json::parse(read_file(fmt::format("{}/language/{}.json", test_data_folder(), name)));
 }
 
 std::vector<Index> ids_of(const std::string& text) {
@@ -41,25 +42,40 @@ std::vector<Index> ids_of(const std::string& text) {
 
 const RunHead as_trained = run_as_trained({Form::recurrent, Precision::f64, 16});
 
+/// What enters the rule of head 2 of layer 2 in a text.
+HeadInputs inputs_of_the_head(const std::vector<Index>& ids) {
+  HeadInputs seen;
+  const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
+    if (layer == 2 && head == 2) seen = inputs;
+    return as_trained(layer, head, inputs);
+  };
+  delta_net().logits(ids, watched);
+  return seen;
+}
+
 const std::string jars =
     "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. Now the red jar holds "
     "a lamp. What does the red jar hold? The red jar holds a";
+
+/// The heads as they were trained, with interventions.
+RunHead changed_by(const std::vector<std::string>& interventions) {
+  std::vector<Intervention> all;
+  for (const std::string& each : interventions) all.push_back(parse_intervention(each));
+  return with(all, as_trained);
+}
 
 /// What a model says next, with interventions.
 template <class Scalar>
 std::string next_piece(const LanguageModel<Scalar>& model, const std::string& text,
                        const std::vector<std::string>& interventions) {
-  std::vector<Intervention> all;
-  for (const std::string& each : interventions) all.push_back(parse_intervention(each));
-  const std::vector<Index> ids = ids_of(text);
-  const Matrix<Scalar> logits = model.logits(ids, with(all, as_trained));
+  const Matrix<Scalar> logits = model.logits(ids_of(text), changed_by(interventions));
   return tokenizer().piece(continuations(logits, logits.rows() - 1, 1).front().piece);
 }
 
 }  // namespace
 
 TEST_CASE("a text becomes the pieces of the reference, and its bytes again", "[language]") {
-  for (const auto& each : reference()) {
+  for (const auto& each : told("reference")) {
     const std::vector<Index> ids = ids_of(each.at("text").get<std::string>());
     CHECK(ids == each.at("ids").get<std::vector<Index>>());
   }
@@ -74,7 +90,7 @@ TEST_CASE("a text becomes the pieces of the reference, and its bytes again", "[l
 }
 
 TEST_CASE("the model says what the reference says, in every form", "[language]") {
-  for (const auto& each : reference()) {
+  for (const auto& each : told("reference")) {
     const std::vector<Index> ids = each.at("ids").get<std::vector<Index>>();
     const Matrix<double> logits = delta_net().logits(ids, as_trained);
     const auto top = continuations(logits, logits.rows() - 1, 5);
@@ -86,13 +102,11 @@ TEST_CASE("the model says what the reference says, in every form", "[language]")
       CHECK(std::abs(top[i].probability - each.at("top")[i][2].get<double>()) < 1e-9);
     }
     CHECK(std::abs(logits.row(logits.rows() - 1).norm() - each.at("logits_last_l2").get<double>()) < 1e-8);
-    const std::vector<double> found = read(delta_net(), ids, {}, as_trained).losses;
-    const auto expected = each.at("loss_per_token").get<std::vector<double>>();
-    REQUIRE(found.size() == expected.size());
-    for (std::size_t t = 0; t < found.size(); ++t) CHECK(std::abs(found[t] - expected[t]) < 1e-8);
+    CHECK(furthest_apart(read(delta_net(), ids, {}, as_trained).losses,
+                         each.at("loss_per_token").get<std::vector<double>>()) < 1e-8);
     for (const Form form : all_forms) {
       const Matrix<double> other = delta_net().logits(ids, run_as_trained({form, Precision::f64, 7}));
-      CHECK((other - logits).cwiseAbs().maxCoeff() < 1e-9);
+      CHECK(furthest_apart(other, logits) < 1e-9);
     }
   }
 }
@@ -124,39 +138,27 @@ TEST_CASE("what is kept of the last text changes no number of the next", "[langu
 }
 
 TEST_CASE("what enters the rule of a head is what the reference's layers give", "[language]") {
-  std::ifstream file(test_data_folder() + "/language/last_rows.json");
-  const auto rows = nlohmann::json::parse(file);
+  const auto rows = told("last_rows");
   std::size_t text = 0;
-  for (const auto& each : reference()) {
-    Arrays seen;
-    const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
-      if (layer == 2 && head == 2) seen = inputs.arrays;
-      return as_trained(layer, head, inputs);
-    };
-    delta_net().logits(each.at("ids").get<std::vector<Index>>(), watched);
-    const auto beta = each.at("beta_l2h2").get<std::vector<double>>();
-    REQUIRE(static_cast<std::size_t>(seen.at("beta").size()) == beta.size());
-    for (std::size_t t = 0; t < beta.size(); ++t)
-      CHECK(std::abs(seen.at("beta")[static_cast<Index>(t)] - beta[t]) < 1e-10);
+  for (const auto& each : told("reference")) {
+    Arrays seen = inputs_of_the_head(each.at("ids").get<std::vector<Index>>()).arrays;
+    CHECK(furthest_apart(numbers(seen, "beta"), each.at("beta_l2h2").get<std::vector<double>>()) < 1e-10);
     for (const auto& [name, row] : rows.at(text++).items()) {
-      const Array& all = seen.find(name)->second;
-      const Index first = all.size() - std::ssize(row);
+      const std::vector<double>& all = numbers(seen, name);
+      const std::vector<double> last(all.end() - std::ssize(row), all.end());
       // The file has twelve digits of numbers up to about 3.
-      for (std::size_t i = 0; i < row.size(); ++i)
-        CHECK(std::abs(all[first + static_cast<Index>(i)] - row[i].get<double>()) < 1e-10);
+      CHECK(furthest_apart(last, row.get<std::vector<double>>()) < 1e-10);
     }
-    double sum = 0;
-    for (Index i = 0; i < seen.at("k").size(); ++i) sum += seen.at("k")[i];
-    CHECK(std::abs(sum - each.at("k_l2h2_sum").get<double>()) < 1e-7);
+    const std::vector<double>& k = numbers(seen, "k");
+    CHECK(std::abs(std::accumulate(k.begin(), k.end(), 0.0) - each.at("k_l2h2_sum").get<double>()) < 1e-7);
   }
 }
 
 TEST_CASE("a layer that only adds answers with an older fact; other interventions do what they say",
           "[language]") {
-  for (const auto& each : reference()) {
+  for (const auto& each : told("reference")) {
     const std::vector<Index> ids = each.at("ids").get<std::vector<Index>>();
-    const Matrix<double> logits =
-        delta_net().logits(ids, with({parse_intervention("only-add:2")}, as_trained));
+    const Matrix<double> logits = delta_net().logits(ids, changed_by({"only-add:2"}));
     const auto top = continuations(logits, logits.rows() - 1, 5);
     for (std::size_t i = 0; i < top.size(); ++i) {
       CHECK(top[i].piece == each.at("top_when_layer_2_only_adds")[i][0].get<Index>());
@@ -172,13 +174,11 @@ TEST_CASE("a layer that only adds answers with an older fact; other intervention
 }
 
 TEST_CASE("interventions give what the reference gives with its layers changed", "[language]") {
-  std::ifstream file(test_data_folder() + "/language/interventions.json");
   const std::vector<Index> ids = ids_of(jars);
-  const auto cases = nlohmann::json::parse(file);
+  const auto cases = told("interventions");
   for (const auto& [intervention, top] : cases.items()) {
     CAPTURE(intervention);
-    const Matrix<double> logits =
-        delta_net().logits(ids, with({parse_intervention(intervention)}, as_trained));
+    const Matrix<double> logits = delta_net().logits(ids, changed_by({intervention}));
     for (const auto& piece : top)
       CHECK(std::abs(log_probability(logits, logits.rows() - 1, piece[0].get<Index>()) -
                      piece[1].get<double>()) < 1e-9);
@@ -206,7 +206,7 @@ TEST_CASE("every model that ships gives the logits of the reference, in f32 too"
     const Matrix<float> rounded =
         small.logits(ids_of(jars), run_as_trained({Form::chunkwise, Precision::f32, 16}));
     // Some 200 products are added up behind each other in f32, four layers deep.
-    CHECK((rounded.cast<double>() - logits).cwiseAbs().maxCoeff() < 1e-3 * logits.cwiseAbs().maxCoeff());
+    CHECK(furthest_apart(rounded.cast<double>(), logits) < 1e-3 * logits.cwiseAbs().maxCoeff());
   }
 }
 
@@ -215,18 +215,16 @@ TEST_CASE("tiny models saved by flash-linear-attention give its logits, whatever
   for (const std::string name : {"delta_net", "delta_net_gated", "gated_delta_net", "gla", "kda", "retnet"}) {
     const std::string folder = test_data_folder() + "/language/layers/" + name;
     const LanguageModel<double> model(folder + "/model.safetensors");
-    std::ifstream file(folder + "/logits.json");
-    const auto expected = nlohmann::json::parse(file);
+    const auto expected = told("layers/" + name + "/logits");
     for (const Form form : all_forms) {
       CAPTURE(name, palimpsest::name(form));
       const Matrix<double> logits = model.logits(expected.at("ids").get<std::vector<Index>>(),
                                                  run_as_trained({form, Precision::f64, 5}));
       for (const auto& [row, numbers] : expected.at("logits").items()) {
-        const auto wanted = numbers.get<std::vector<double>>();
-        REQUIRE(std::ssize(wanted) == logits.cols());
+        const RowVector<double> ours = logits.row(std::stol(row));
         // Theirs are f32, and of logits up to 8.
-        for (Index i = 0; i < logits.cols(); ++i)
-          CHECK(std::abs(logits(std::stol(row), i) - wanted[static_cast<std::size_t>(i)]) < 2e-5);
+        CHECK(furthest_apart(std::vector(ours.begin(), ours.end()), numbers.get<std::vector<double>>()) <
+              2e-5);
       }
     }
   }
@@ -265,11 +263,10 @@ TEST_CASE("a memory that is cleared, or begins with a state, goes on like a text
       for (auto& [name, all] : some.arrays) all = rows(all, first, count);
       return as_trained(0, 0, some);
     };
-    const Matrix<double> cleared =
-        with({parse_intervention(fmt::format("clear:0.0={}", cut))}, as_trained)(0, 0, inputs);
-    CHECK((cleared.topRows(cut) - part(0, cut)).cwiseAbs().maxCoeff() < 1e-14);
-    CHECK((cleared.bottomRows(T - cut) - part(cut, T - cut)).cwiseAbs().maxCoeff() < 1e-14);
-    CHECK((as_trained(0, 0, inputs) - cleared).cwiseAbs().maxCoeff() > 1e-3);
+    const Matrix<double> cleared = changed_by({fmt::format("clear:0.0={}", cut)})(0, 0, inputs);
+    CHECK(furthest_apart(cleared.topRows(cut), part(0, cut)) < 1e-14);
+    CHECK(furthest_apart(cleared.bottomRows(T - cut), part(cut, T - cut)) < 1e-14);
+    CHECK(furthest_apart(as_trained(0, 0, inputs), cleared) > 1e-3);
 
     const TemporaryFolder folder;
     const Array state = array({3, 2}, false);
@@ -277,32 +274,25 @@ TEST_CASE("a memory that is cleared, or begins with a state, goes on like a text
     HeadInputs begun = inputs;
     begun.arrays["initial_state"] = state;
     const std::string start = fmt::format("start={}", (folder / "state.npz").string());
-    CHECK(with({parse_intervention(start)}, as_trained)(0, 0, inputs) == as_trained(0, 0, begun));
+    CHECK(changed_by({start})(0, 0, inputs) == as_trained(0, 0, begun));
   }
 }
 
 TEST_CASE("a fault in the equations of a head is carried out", "[language]") {
   // A form that erases nothing is one that only adds.
   const std::vector<Index> ids = ids_of(jars);
-  const Matrix<double> faulty =
-      delta_net().logits(ids, with({parse_intervention("fault:2=nothing-erased")}, as_trained));
-  const Matrix<double> adding = delta_net().logits(ids, with({parse_intervention("only-add:2")}, as_trained));
-  CHECK((faulty - adding).cwiseAbs().maxCoeff() < 1e-9);
+  CHECK(furthest_apart(delta_net().logits(ids, changed_by({"fault:2=nothing-erased"})),
+                       delta_net().logits(ids, changed_by({"only-add:2"}))) < 1e-9);
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fault:2=solve-sign"}), says("needs") && says("has none"));
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fault:2=none"}), says("there is no fault \"none\""));
 }
 
 TEST_CASE("a rule fits where it takes what enters a head and needs no more", "[language]") {
-  HeadInputs seen;
-  const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
-    if (layer == 2 && head == 2) seen = inputs;
-    return as_trained(layer, head, inputs);
-  };
-  delta_net().logits(ids_of(jars), watched);
-  const std::vector<std::string> fitting = fitting_rules(seen, 2);
-  const auto fits = [&](const char* rule) { return std::ranges::find(fitting, rule) != fitting.end(); };
-  for (const char* const rule : {"linear", "retnet", "softmax"}) CHECK(fits(rule));
-  for (const char* const rule : {"deltanet", "gated_deltanet", "gla", "kda"}) CHECK_FALSE(fits(rule));
+  const std::vector<std::string> fitting = fitting_rules(inputs_of_the_head(ids_of(jars)), 2);
+  for (const char* const rule : {"linear", "retnet", "softmax"})
+    CHECK(std::ranges::count(fitting, rule) == 1);
+  for (const char* const rule : {"deltanet", "gated_deltanet", "gla", "kda"})
+    CHECK(std::ranges::count(fitting, rule) == 0);
   // What is offered runs.
   for (const std::string& rule : fitting) {
     CAPTURE(rule);
@@ -318,25 +308,21 @@ TEST_CASE("what each head does to the answer is what an intervention on it does"
   REQUIRE(effects.size() == 16);
   CHECK(told == 1);
   const Index lamp = tokenizer().find(" lamp");
-  const auto log_of_lamp = [&](const std::vector<Intervention>& all) {
-    return log_probability(delta_net().logits(ids, with(all, as_trained)), std::ssize(ids) - 1, lamp);
+  const auto log_of_lamp = [&](const std::vector<std::string>& all) {
+    return log_probability(delta_net().logits(ids, changed_by(all)), std::ssize(ids) - 1, lamp);
   };
   for (const std::size_t i : {0U, 10U, 15U}) {
     const HeadEffect& effect = effects[i];
     const std::string place = fmt::format("{}.{}", effect.layer, effect.head);
-    CHECK(std::abs(*effect.only_adds - log_of_lamp({parse_intervention("only-add:" + place)}) +
-                   log_of_lamp({})) < 1e-12);
-    CHECK(std::abs(effect.silent - log_of_lamp({parse_intervention("silent:" + place)}) + log_of_lamp({})) <
-          1e-12);
+    CHECK(std::abs(*effect.only_adds - log_of_lamp({"only-add:" + place}) + log_of_lamp({})) < 1e-12);
+    CHECK(std::abs(effect.silent - log_of_lamp({"silent:" + place}) + log_of_lamp({})) < 1e-12);
   }
   // Of the layers above the first it is head 2 of layer 2 that must erase.
   const auto strongest = std::ranges::min_element(effects.begin() + 4, effects.end(), {},
                                                   [](const HeadEffect& effect) { return *effect.only_adds; });
   CHECK(strongest->layer == 2);
   CHECK(strongest->head == 2);
-  std::stop_source stopped;
-  stopped.request_stop();
-  CHECK_THROWS_AS(head_effects(delta_net(), ids, {}, as_trained, tell, stopped.get_token()), Cancelled);
+  CHECK_THROWS_AS(head_effects(delta_net(), ids, {}, as_trained, tell, stopped()), Cancelled);
 }
 
 TEST_CASE("an experiment counts right answers over made-up texts", "[language]") {
@@ -382,12 +368,7 @@ TEST_CASE("a description beside the weights that asks for more is refused", "[la
   std::filesystem::copy_file(layers + "model.safetensors", folder / "model.safetensors");
   const auto problem = [&](const std::string& config) {
     write_file(folder / "config.json", config);
-    try {
-      const LanguageModel<double> model(folder / "model.safetensors");
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return input_error([&] { LanguageModel<double>(folder / "model.safetensors"); });
   };
   CHECK(problem(R"({"norm_eps": 1e-6, "num_heads": 2, "num_kv_heads": 2})").empty());
   CHECK_THAT(problem(R"({"feature_map": "relu"})"),
@@ -418,12 +399,7 @@ TEST_CASE("a tokenizer that is broken is refused by the file's name", "[language
     auto json = nlohmann::json::parse(whole);
     change(json);
     write_file(file, json.dump());
-    try {
-      const Tokenizer read(file);
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return input_error([&] { Tokenizer{file}; });
   };
   using Json = nlohmann::json;
   CHECK(problem([](Json&) {}).empty());
@@ -443,14 +419,8 @@ TEST_CASE("weights that are broken are refused by the tensor's name", "[language
   const auto problem = [&](const auto& change) {
     Arrays arrays = whole.arrays;
     change(arrays);
-    const std::filesystem::path file = folder / "model.npz";
-    write_npz(file, arrays);
-    try {
-      const LanguageModel<float> model(file);
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    write_npz(folder / "model.npz", arrays);
+    return input_error([&] { LanguageModel<float>(folder / "model.npz"); });
   };
   CHECK(problem([](Arrays&) {}).empty());
   CHECK_THAT(problem([](Arrays& all) { all.erase("emb.weight"); }), says("model.npz") && says("emb.weight"));
