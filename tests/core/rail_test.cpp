@@ -3,6 +3,7 @@
 #include "core/variants/variants.h"
 
 #include "core/rules/row_rule.h"
+#include "tests/apart.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"
 
@@ -76,102 +77,78 @@ void check_same(const Case& joint, const Case& named) {
   CHECK(joint.forms() == named.forms());
 }
 
-/// What the rules between two stops compute, written down plainly: one token after the other.
-struct Plain {
-  Matrix<double> S;
-  Matrix<double> o;
-};
-
-/// S~ = Diag(gate) S, u = v - erase S~^T k, S = S~ + beta k u^T.
-template <class Gate>
-Plain plainly(const Case& each, const Gate& gate, double erase, double strength) {
-  const Sequence& x = each.sequence;
-  const auto& arrays = *each.arrays;
-  const auto at = [&](const char* name, Index t, Index d) {
-    const Array& array = arrays.at(name);
-    return array[t * (array.size() / x.tokens) + d];
-  };
-  Plain plain{arrays.contains("initial_state") ? Matrix<double>(x.at("initial_state").all<double>())
-                                               : Matrix<double>(Matrix<double>::Zero(x.dk, x.dv)),
-              Matrix<double>::Zero(x.tokens, x.dv)};
-  for (Index t = 0; t < x.tokens; ++t) {
-    for (Index d = 0; d < x.dk; ++d) plain.S.row(d) *= gate(t, d);
-    const double beta = strength > 0 ? 1 + (at("beta", t, 0) - 1) * strength : 1;
-    RowVector<double> u(x.dv);
-    for (Index c = 0; c < x.dv; ++c) {
-      double answer = 0;
-      for (Index d = 0; d < x.dk; ++d) answer += plain.S(d, c) * at("k", t, d);
-      u(c) = at("v", t, c) - erase * answer;
-    }
-    for (Index d = 0; d < x.dk; ++d) plain.S.row(d) += beta * at("k", t, d) * u;
-    for (Index c = 0; c < x.dv; ++c) {
-      for (Index d = 0; d < x.dk; ++d) plain.o(t, c) += plain.S(d, c) * at("q", t, d) * x.parameter("scale");
-    }
-  }
-  return plain;
-}
-
-/// alpha itself, however the arrays hold it.
-double alpha_of(const Case& each, Index t, Index d) {
-  const bool are_logs = each.arrays->contains("g");
-  const Array& gates = each.arrays->at(are_logs ? "g" : "alpha");
-  const Index columns = gates.size() / each.sequence.tokens;
-  const double gate = gates[t * columns + (columns == 1 ? 0 : d)];
-  return are_logs ? std::exp(gate) : gate;
+/// alpha itself of every token and channel, however the arrays hold it: [T, K].
+Matrix<double> alphas(const Case& each) {
+  Matrix<double> alpha = each.sequence.at("alpha").all<double>();
+  if (each.sequence.gates_are_logs) alpha = alpha.array().exp().matrix();
+  return alpha.replicate(1, alpha.cols() == 1 ? each.sequence.dk : 1);
 }
 
 /// Between the mean of the channels, as the arrays hold them, and a channel's own.
-double spread_alpha(const Case& each, Index t, Index d, double part) {
-  const bool are_logs = each.arrays->contains("g");
-  const Array& gates = each.arrays->at(are_logs ? "g" : "alpha");
-  const Index K = each.sequence.dk;
-  double mean = 0;
-  for (Index i = 0; i < K; ++i) mean += gates[t * K + i] / static_cast<double>(K);
-  if (are_logs && std::isinf(mean)) return 0;
-  const double between = mean + (gates[t * K + d] - mean) * part;
-  return are_logs ? std::exp(between) : between;
+Matrix<double> spread_alphas(const Case& each, double part) {
+  const Matrix<double> held = each.sequence.at("alpha").all<double>();
+  const Matrix<double> mean = held.rowwise().mean().replicate(1, held.cols());
+  const Matrix<double> between = mean + (held - mean) * part;
+  if (!each.sequence.gates_are_logs) return between;
+  return mean.array().isInf().select(0.0, between.array().exp());
 }
 
-double power(double base, double exponent) { return exponent == 0 ? 1 : std::pow(base, exponent); }
+Matrix<double> power(const Matrix<double>& base, double exponent) {
+  return base.unaryExpr([exponent](double x) { return std::pow(x, exponent); });
+}
 
-/// The definition of the joint after `stop` at `position`.
-Plain defined(const Case& each, std::size_t stop, double position) {
-  const double beta_of = stop >= 4 ? 1 : 0;
-  const double erase_of = stop >= 4 ? 1 : 0;
+/// Where the symbols of a rule between two stops stand: S~ = Diag(gate) S, u = v - erase S~^T k,
+/// S = S~ + beta k u^T, with beta between 1 and its own number.
+struct Standing {
+  Matrix<double> gates;  // [T, K]
+  double erase = 0;
+  double strength = 0;
+};
+
+/// Those of the joint after `stop` at `position`.
+Standing standing(const Case& each, std::size_t stop, double position) {
+  const auto gamma = [&](double exponent) {
+    return power(
+        Matrix<double>::Constant(each.sequence.tokens, each.sequence.dk, each.sequence.parameter("gamma")),
+        exponent);
+  };
   switch (stop) {
     case 0:
-      return plainly(
-          each, [&](Index, Index) { return power(each.sequence.parameter("gamma"), position); }, 0, 0);
+      return {gamma(position)};
     case 1:
-      return plainly(
-          each,
-          [&](Index t, Index d) {
-            return power(each.sequence.parameter("gamma"), 1 - position) *
-                   power(alpha_of(each, t, d), position);
-          },
-          0, 0);
+      return {gamma(1 - position).cwiseProduct(power(alphas(each), position))};
     case 2:
-    case 5:
-      return plainly(
-          each, [&](Index t, Index d) { return spread_alpha(each, t, d, position); }, erase_of, beta_of);
-    case 3: {  // first what fades goes, then strength and erase come
-      const double fade = std::max(1 - 3 * position, 0.0);
-      const double strength = std::clamp(3 * position - 1, 0.0, 1.0);
-      const double erase = std::clamp(3 * position - 2, 0.0, 1.0);
-      return plainly(
-          each, [&](Index t, Index d) { return power(alpha_of(each, t, d), fade); }, erase, strength);
-    }
+      return {spread_alphas(each, position)};
+    case 3:  // first what fades goes, then strength and erase come
+      return {power(alphas(each), std::max(1 - 3 * position, 0.0)), std::clamp(3 * position - 2, 0.0, 1.0),
+              std::clamp(3 * position - 1, 0.0, 1.0)};
+    case 4:
+      return {power(alphas(each), position), 1, 1};
     default:
-      return plainly(
-          each, [&](Index t, Index d) { return power(alpha_of(each, t, d), position); }, 1, 1);
+      return {spread_alphas(each, position), 1, 1};
   }
 }
 
-double largest_error(const Case& each, const Plain& plain) {
+/// What the rule between two stops computes, written down plainly: one token after the other.
+Output defined(const Case& each, std::size_t stop, double position) {
+  const auto [gates, erase, strength] = standing(each, stop, position);
+  Matrix<double> S = each.sequence.at("initial_state").all<double>();
+  Matrix<double> o(each.sequence.tokens, each.sequence.dv);
+  for (Index t = 0; t < o.rows(); ++t) {
+    const Matrix<double> k = each.row("k", t);
+    const double beta = strength > 0 ? 1 + (each.row("beta", t)(0, 0) - 1) * strength : 1;
+    S = Matrix<double>(gates.row(t).asDiagonal() * S);
+    const Matrix<double> u = each.row("v", t) - erase * (k * S);
+    S += beta * k.transpose() * u;
+    o.row(t) = each.sequence.parameter("scale") * each.row("q", t) * S;
+  }
+  return {o, {{"S", S}}};
+}
+
+double largest_error(const Case& each, const Output& plain) {
   const Output got = each.run(Form::recurrent);
-  return std::max((got.o - plain.o).cwiseAbs().maxCoeff() / std::max(plain.o.cwiseAbs().maxCoeff(), 1.0),
-                  (got.states.front().second - plain.S).cwiseAbs().maxCoeff() /
-                      std::max(plain.S.cwiseAbs().maxCoeff(), 1.0));
+  return std::max(deviation(got.o, plain.o),
+                  deviation(got.states.front().second, plain.states.front().second));
 }
 
 constexpr double positions[] = {0.2, 0.5, 0.9};
@@ -200,14 +177,9 @@ TEST_CASE("a rule that only adds takes a strength: its outputs are those for val
     CHECK(std::ranges::find(variants(), strong->id, &Variant::id) == variants().end());
     const Case own =
         random_case(*strong, {}, {.tokens = 41, .dk = 5, .dv = 3, .initial_state = true, .seed = 3});
-    Case scaled = own;
-    Arrays arrays = *own.arrays;
-    const Array& beta = arrays.at("beta");
-    const Array& v = arrays.at("v");
-    std::vector<double> values;
-    for (Index i = 0; i < v.size(); ++i) values.push_back(v[i] * beta[i / own.sequence.dv]);
-    arrays.at("v") = Array(v.shape, std::move(values));
-    scaled.arrays = std::make_shared<const Arrays>(std::move(arrays));
+    const Array& beta = own.arrays->at("beta");
+    const Case scaled = changed(
+        own, "v", [&](double v, std::size_t i) { return v * beta[static_cast<Index>(i) / own.sequence.dv]; });
     const Case plain = taken_by(find_variant(id), scaled);
     for (const Form form : own.forms())  // one product is rounded elsewhere
       CHECK(compare(own.run(form, Precision::f64, 7), plain.run(form, Precision::f64, 7)).error < 1e-13);
@@ -267,8 +239,7 @@ TEST_CASE("at its ends what joins two rules is them, bit for bit, in every form"
       const Variant* joint = joint_after(stop);
       if (!joint) continue;
       INFO(joint->id << " T=" << sizes.tokens << " K=" << sizes.dk << " V=" << sizes.dv);
-      const bool has_lower_end = stop <= last_joined;
-      if (has_lower_end) {
+      if (stop <= last_joined) {
         const Case lower = case_at(*joint, 0, sizes);
         check_same(lower, taken_by(find_variant(rail()[stop].variant), lower));
       }
@@ -300,23 +271,14 @@ TEST_CASE("a symbol that stands a little elsewhere is noticed", "[rail]") {
 
 TEST_CASE("the momentum moves from 0: without it Titans forgets and corrects, no more", "[rail]") {
   const Case each = case_at(*joint_after(6), 0, {41, 5, 3, false});
-  const Sequence& x = each.sequence;
-  const auto at = [&](const char* name, Index t, Index d) {
-    const Array& array = each.arrays->at(name);
-    return array[t * (array.size() / x.tokens) + d];
-  };
-  Matrix<double> S = x.at("initial_S").all<double>();
-  for (Index t = 0; t < x.tokens; ++t) {
-    const Matrix<double> before = S;
-    S *= 1 - at("forget", t, 0);
-    for (Index c = 0; c < x.dv; ++c) {
-      double answer = 0;
-      for (Index d = 0; d < x.dk; ++d) answer += before(d, c) * at("k", t, d);
-      for (Index d = 0; d < x.dk; ++d)
-        S(d, c) += at("theta", t, 0) * at("k", t, d) * (at("v", t, c) - answer);
-    }
+  Matrix<double> S = each.sequence.at("initial_S").all<double>();
+  for (Index t = 0; t < each.sequence.tokens; ++t) {
+    const Matrix<double> k = each.row("k", t);
+    const Matrix<double> missing = each.row("v", t) - k * S;
+    S *= 1 - each.row("forget", t)(0, 0);
+    S += each.row("theta", t)(0, 0) * k.transpose() * missing;
   }
-  CHECK((each.run(Form::recurrent).states.front().second - S).cwiseAbs().maxCoeff() <= 1e-12);
+  CHECK(furthest_apart(each.run(Form::recurrent).states.front().second, S) <= 1e-12);
 }
 
 TEST_CASE("every form between two stops is what the recurrence is, and what its formulas say", "[rail]") {
@@ -371,8 +333,6 @@ Case in_other_order(const Case& each, const char* order) {
   return bound(*each.variant, with_order(each.settings, order), *each.arrays, each.words);
 }
 
-double largest(const Matrix<double>& x) { return x.size() == 0 ? 0 : x.cwiseAbs().maxCoeff(); }
-
 /// o_t = S_{t-1}^T q_t, written plainly: the states are those that the engine visits, which do not depend on
 /// the order, the queries those of the program.
 Matrix<double> read_before(const Case& each) {
@@ -414,7 +374,7 @@ TEST_CASE("the order changes what is read, not what is written") {
       const Output one = before.run(form, Precision::f64, 5);
       const Output other = after.run(form, Precision::f64, 5);
       CHECK(one.states == other.states);
-      CHECK(largest(one.o - other.o) > 1e-3);
+      CHECK(furthest_apart(one.o, other.o) > 1e-3);
     }
   }
 }
@@ -433,17 +393,15 @@ TEST_CASE("no token weighs its own value where it reads before its update") {
     const Channel channel = variant->rule->channel(each.sequence, 1);
     const Program<double> rows = channel.rows(0, 17);
     Matrix<double> sum = all.Q0 * channel.initial;
-    const bool is_plain = all.values_are_plain;
-    if (!is_plain) sum += all.A * rows.v.col(0);
+    if (!all.values_are_plain) sum += all.A * rows.v.col(0);
     if (all.A_plain.size() > 0) sum += all.A_plain * rows.v_plain.col(0);
-    const Matrix<double> o = each.run(Form::recurrent).o.col(1);
-    CHECK(largest(sum - o) <= 1e-11 * std::max(1.0, largest(o)));
+    CHECK(deviation(sum, each.run(Form::recurrent).o.col(1)) <= 1e-11);
 
     // A few columns are followed forwards, many backwards.
     for (const Index first : {0, 5}) {
       const EffectiveAttention few = variant->rule->effective_attention(
           each.sequence, {.rows = 17, .first_column = first, .columns = 2, .channel = 1});
-      CHECK(largest(few.on_tokens() - on_tokens.middleCols(first, 2)) <= 1e-12 * largest(on_tokens));
+      CHECK(furthest_apart(few.on_tokens(), on_tokens.middleCols(first, 2)) <= 1e-12 * largest(on_tokens));
     }
   }
 }
@@ -473,9 +431,8 @@ TEST_CASE("a rule of the rail between two stops reads before its update too") {
     for (const Form form : all_forms) {
       INFO(before.words << " " << name(form));
       const Matrix<double> plain = read_before(before);
-      CHECK(largest(before.run(form, Precision::f64, 4).o - plain) <=
-            rounding * std::max(1.0, largest(plain)));
-      CHECK(largest(after.run(form, Precision::f64, 4).o - plain) > 1e-3);
+      CHECK(deviation(before.run(form, Precision::f64, 4).o, plain) <= rounding);
+      CHECK(furthest_apart(after.run(form, Precision::f64, 4).o, plain) > 1e-3);
     }
   }
 }
