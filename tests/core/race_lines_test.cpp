@@ -1,4 +1,5 @@
-// What a chart of a race shows: curves, who is fastest where, the answer in a sentence.
+// Statistics of repeats, where measured curves cross, and what a chart of a race shows: curves, who is
+// fastest where, the answer in a sentence.
 
 #include "core/race/lines.h"
 
@@ -14,6 +15,20 @@ using testing::says;
 
 namespace {
 
+/// A curve through these points without any spread.
+std::vector<TimedLength> curve(const std::vector<std::pair<double, double>>& points) {
+  std::vector<TimedLength> all;
+  for (const auto& [tokens, seconds] : points) all.push_back({tokens, {seconds, seconds, seconds}});
+  return all;
+}
+
+/// seconds = scale * tokens^power at these lengths.
+std::vector<TimedLength> power_law(double scale, double power, const std::vector<double>& lengths) {
+  std::vector<std::pair<double, double>> points;
+  for (const double tokens : lengths) points.emplace_back(tokens, scale * std::pow(tokens, power));
+  return curve(points);
+}
+
 RacePoint point(const std::string& variant, Form form, Index tokens, double seconds,
                 const std::string& device = "cpu") {
   return {.entry = {.variant = variant,
@@ -27,19 +42,22 @@ RacePoint point(const std::string& variant, Form form, Index tokens, double seco
           .whole = {3 * seconds, 3 * seconds, 3 * seconds}};
 }
 
-constexpr Index lengths[] = {64, 256, 1024};
+/// Adds to a report a curve of 64, 256 and 1,024 tokens, `seconds` of each, and shows how to find its points.
+std::span<RacePoint> add(RaceReport& report, const std::string& variant, Form form,
+                         double (*seconds)(double tokens), const std::string& device = "cpu") {
+  for (const Index tokens : {64, 256, 1024})
+    report.points.push_back(point(variant, form, tokens, seconds(static_cast<double>(tokens)), device));
+  return std::span(report.points).last(3);
+}
 
 /// Softmax n², in a form that is always slower too; a recurrence 200 n and chunks 400 n. They meet at 200 and
 /// 400.
 RaceReport crossing_report() {
   RaceReport report;
-  for (const Index n : lengths) {
-    const auto x = static_cast<double>(n);
-    report.points.push_back(point("softmax", Form::parallel, n, 1e-9 * x * x));
-    report.points.push_back(point("softmax", Form::recurrent, n, 2e-9 * x * x));
-    report.points.push_back(point("gated_deltanet", Form::recurrent, n, 200e-9 * x));
-    report.points.push_back(point("gated_deltanet", Form::chunkwise, n, 400e-9 * x));
-  }
+  add(report, "softmax", Form::parallel, [](double n) { return 1e-9 * n * n; });
+  add(report, "softmax", Form::recurrent, [](double n) { return 2e-9 * n * n; });
+  add(report, "gated_deltanet", Form::recurrent, [](double n) { return 200e-9 * n; });
+  add(report, "gated_deltanet", Form::chunkwise, [](double n) { return 400e-9 * n; });
   RacePoint missing = point("gated_deltanet", Form::chunkwise, 4096, 1);
   missing.missing = "too long";
   report.points.push_back(missing);
@@ -52,6 +70,180 @@ RaceFigures figures_of(const RaceReport& report, const RaceSelection& selection,
 }
 
 }  // namespace
+
+TEST_CASE("quartiles are read off the sorted values, in between by a straight line", "[race]") {
+  CHECK(quartiles({}) == Quartiles{});
+  CHECK(quartiles({7}) == Quartiles{7, 7, 7});
+  CHECK(quartiles({3, 1}) == Quartiles{1.5, 2, 2.5});
+  CHECK(quartiles({5, 1, 4, 2, 3}) == Quartiles{2, 3, 4});
+  CHECK(quartiles({4, 1, 3, 2}) == Quartiles{1.75, 2.5, 3.25});
+}
+
+TEST_CASE("one time lies below another where the middle halves do not overlap", "[race]") {
+  CHECK(Quartiles{1, 2, 3}.below({3.5, 4, 5}));
+  CHECK_FALSE(Quartiles{1, 2, 3}.below({3, 4, 5}));
+  CHECK_FALSE(Quartiles{3.5, 4, 5}.below({1, 2, 3}));
+  CHECK_FALSE(Quartiles{2, 2, 2}.below({2, 2, 2}));
+}
+
+TEST_CASE("powers of the length cross where they are equal, wherever the points lie", "[race]") {
+  // 1e-6 n^2 = 1e-3 n at n = 1000.
+  for (const auto& lengths : {std::vector<double>{10, 100, 300, 3000}, {999, 1001}, {1, 1e6}}) {
+    const auto found = crossings(power_law(1e-3, 1, lengths), power_law(1e-6, 2, lengths));
+    REQUIRE(found.size() == 1);
+    CHECK(std::abs(found[0].tokens - 1000) < 1e-9 * 1000);  // a few logarithms and exponentials
+    CHECK(std::abs(found[0].seconds - 1) < 1e-9);
+    CHECK(found[0].first_is_faster);
+    CHECK_FALSE(crossings(power_law(1e-6, 2, lengths), power_law(1e-3, 1, lengths))[0].first_is_faster);
+  }
+}
+
+TEST_CASE("curves cross exactly at a shared point where they are equal there", "[race]") {
+  const auto found = crossings(curve({{64, 1}, {128, 2}, {256, 5}}), curve({{64, 3}, {128, 2}, {256, 4}}));
+  REQUIRE(found.size() == 1);
+  CHECK(std::abs(found[0].tokens - 128) < 1e-9 * 128);
+  CHECK_FALSE(found[0].first_is_faster);
+}
+
+TEST_CASE("after lengths with equal times a curve is ahead from the last of them on", "[race]") {
+  const auto found =
+      crossings(curve({{1, 1}, {2, 2}, {4, 4}, {8, 9}}), curve({{1, 3}, {2, 2}, {4, 4}, {8, 8}}));
+  REQUIRE(found.size() == 1);
+  CHECK(std::abs(found[0].tokens - 4) < 1e-9 * 4);
+}
+
+TEST_CASE("curves that touch, begin or end together, or have one point, do not cross", "[race]") {
+  const auto low = curve({{64, 1}, {128, 2}, {256, 4}});
+  CHECK(crossings(low, curve({{64, 2}, {128, 2}, {256, 5}})).empty());
+  CHECK(crossings(low, curve({{64, 1}, {128, 3}, {256, 5}})).empty());
+  CHECK(crossings(low, curve({{64, 2}, {128, 3}, {256, 4}})).empty());
+  CHECK(crossings(low, low).empty());
+  CHECK(crossings(curve({{64, 1}}), curve({{64, 2}})).empty());
+  CHECK(crossings({}, low).empty());
+  // Only one length is shared, although the lines would cross.
+  CHECK(crossings(curve({{64, 1}, {128, 9}}), curve({{64, 2}, {256, 3}})).empty());
+  CHECK(crossings(curve({{64, 1}, {128, 9}}), curve({{32, 2}, {256, 3}})).empty());
+}
+
+TEST_CASE("curves that cross twice are told twice", "[race]") {
+  const auto found = crossings(curve({{1, 1}, {2, 4}, {4, 4}}), curve({{1, 2}, {2, 2}, {4, 8}}));
+  REQUIRE(found.size() == 2);
+  // log2: 0..2 against 1..1 cross in the middle of 0..1, 2..2 against 1..3 in the middle of 1..2.
+  CHECK(std::abs(found[0].tokens - std::sqrt(2.0)) < 1e-12);
+  CHECK_FALSE(found[0].first_is_faster);
+  CHECK(std::abs(found[1].tokens - std::sqrt(8.0)) < 1e-12);
+  CHECK(found[1].first_is_faster);
+}
+
+TEST_CASE("where spreads overlap no curve is ahead", "[race]") {
+  const auto first = curve({{64, 1}, {128, 2}, {256, 4}});
+  auto second = curve({{64, 2}, {128, 1.9}, {256, 5}});
+  REQUIRE(crossings(first, second).size() == 2);
+  second[1].seconds = {1.8, 1.9, 2.0};  // as much as the first took: noise
+  CHECK(crossings(first, second).empty());
+}
+
+TEST_CASE("lengths that one curve lacks are passed over", "[race]") {
+  const auto found =
+      crossings(power_law(1e-3, 1, {100, 200, 4000}), power_law(1e-6, 2, {50, 100, 400, 4000, 8000}));
+  REQUIRE(found.size() == 1);
+  CHECK(std::abs(found[0].tokens - 1000) < 1e-9 * 1000);
+}
+
+TEST_CASE("a length is told to two digits", "[race]") {
+  CHECK(about(0.4) == "0");
+  CHECK(about(7.2) == "7");
+  CHECK(about(96) == "96");
+  CHECK(about(824) == "820");
+  CHECK(about(1949) == "1,900");
+  CHECK(about(996) == "1,000");
+  CHECK(about(123456) == "120,000");
+  CHECK(about(1234567) == "1,200,000");
+}
+
+TEST_CASE("a report's crossovers are told in sentences, and only those that there are", "[race]") {
+  RaceReport report;
+  const auto add = [&](const std::string& variant, Form form, const std::string& device, double at_64,
+                       double at_256, double more = 0) {
+    // The longer one first: curves are sorted.
+    for (const auto& [tokens, seconds] : {std::pair(256, at_256), std::pair(64, at_64)}) {
+      report.points.push_back(point(variant, form, tokens, seconds, device));
+      report.points.back().whole = {seconds + more, seconds + more, seconds + more};
+    }
+  };
+  add("softmax", Form::recurrent, "cpu", 1, 32);
+  add("softmax", Form::parallel, "cpu", 2, 16);  // the fastest: 1, 16
+  add("gated_deltanet", Form::recurrent, "cpu", 3, 12);
+  add("gated_deltanet", Form::chunkwise, "cpu", 4, 4);
+  add("gated_deltanet", Form::chunkwise, "cuda", 2, 1, 2.5);
+  report.points.push_back(
+      {.entry = {.variant = "gated_deltanet", .tokens = 64, .heads = 4}, .missing = "no such form"});
+  std::vector<std::string> told;
+  for (const RaceCrossover& crossover : race_crossovers(report)) told.push_back(crossover.sentence);
+  // Softmax 1 -> 16 is n^2; the recurrence 3 -> 12 is n: 3 at 64 sqrt(9^...): equal at 64 * 3 = 192. The
+  // chunkwise form stays at 4: equal at 128. Chunkwise against recurrent: equal at 64 * 4/3.
+  CHECK(told ==
+        std::vector<std::string>{
+            "From about 190 tokens on, Gated DeltaNet (recurrent) is faster than Softmax attention.",
+            "From about 130 tokens on, Gated DeltaNet (chunkwise, C = 64) is faster than Softmax attention.",
+            "From about 85 tokens on, Gated DeltaNet (chunkwise, C = 64) is faster than Gated DeltaNet "
+            "(recurrent).",
+            "From about 120 tokens on, Gated DeltaNet (chunkwise, C = 64) on cuda is faster than Gated "
+            "DeltaNet (chunkwise, C = 64) on cpu, transfers counted."});
+  CHECK(race_crossovers(report)[0].where == "cpu, f32, B 1, H 4, K 64, V 64");
+  CHECK(race_crossovers(report)[3].where == "f32, B 1, H 4, K 64, V 64");
+}
+
+TEST_CASE("curves that cross twice are told as from, to and again", "[race]") {
+  RaceReport report;
+  for (const auto& [tokens, softmax, linear] :
+       std::vector<std::tuple<Index, double, double>>{{100, 1, 2}, {1000, 2, 1}, {10000, 4, 8}}) {
+    report.points.push_back(point("softmax", Form::parallel, tokens, softmax));
+    report.points.push_back(point("linear", Form::parallel, tokens, linear));
+  }
+  const auto found = race_crossovers(report);
+  REQUIRE(found.size() == 2);
+  CHECK_THAT(found[0].sentence, says("From about 320 to about 3,200 tokens, Linear attention"));
+  CHECK_THAT(found[1].sentence,
+             says("From about 3,200 tokens on, Softmax attention is faster") && says(" again."));
+}
+
+// With what a GPU measured the points of a report.
+
+namespace {
+
+RaceEntry entry(const std::string& variant, Form form, Precision precision, Index channels = 128) {
+  return {.variant = variant,
+          .form = form,
+          .device = "cuda",
+          .precision = precision,
+          .tokens = 512,
+          .heads = 16,
+          .dk = channels,
+          .dv = channels,
+          .chunk_size = has_chunks(form) ? 64 : 0};
+}
+
+}  // namespace
+
+TEST_CASE("a rule with kernels for tensor cores has them in whatever precision it was measured", "[race]") {
+  // docs/kernels.md, "What runs where".
+  for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
+    for (const char* const known : {"gated_deltanet", "kda", "softmax"})
+      CHECK(has_tensor_cores(entry(known, Form::chunkwise, precision)));
+    for (const char* const other : {"rwkv7", "deltaproduct", "titans", "fox", "mamba", "ttt_linear"})
+      CHECK_FALSE(has_tensor_cores(entry(other, Form::chunkwise, precision)));
+    CHECK_FALSE(has_tensor_cores(entry("gated_deltanet", Form::recurrent, precision)));
+    CHECK_FALSE(has_tensor_cores(entry("gated_deltanet", Form::two_pass, precision)));
+    // Sizes that do not fit.
+    CHECK_FALSE(has_tensor_cores(entry("gated_deltanet", Form::chunkwise, precision, 256)));
+    CHECK_FALSE(has_tensor_cores(entry("softmax", Form::chunkwise, precision, 256)));
+    // What another program calls its own is not known.
+    CHECK_FALSE(has_tensor_cores(entry("of another program", Form::chunkwise, precision)));
+  }
+}
+
+// What a chart shows of them.
 
 TEST_CASE("the curves of a report are its forms; softmax beside other rules is one curve", "[race]") {
   const RaceReport report = crossing_report();
@@ -144,17 +336,14 @@ TEST_CASE("the answer says from where on what is faster, and by how much at the 
 
 TEST_CASE("what no longer holds at the longest length is no answer", "[race]") {
   RaceReport report;
-  const auto add = [&](Form form, Index tokens, double low, double median, double high) {
-    RacePoint each = point("kda", form, tokens, median);
-    each.compute = {low, median, high};
-    report.points.push_back(each);
-  };
-  add(Form::chunkwise, 64, 1, 1, 1);
-  add(Form::recurrent, 64, 2, 2, 2);
-  add(Form::chunkwise, 256, 4, 4, 4);
-  add(Form::recurrent, 256, 3, 3, 3);
-  add(Form::chunkwise, 1024, 5, 5, 9);  // the middle halves overlap: nothing crosses, and yet it is shorter
-  add(Form::recurrent, 1024, 5, 8, 9);
+  for (const auto& [tokens, chunkwise, recurrent] :
+       {std::tuple(64, 1, 2), std::tuple(256, 4, 3), std::tuple(1024, 5, 8)}) {
+    report.points.push_back(point("kda", Form::chunkwise, tokens, chunkwise));
+    report.points.push_back(point("kda", Form::recurrent, tokens, recurrent));
+  }
+  // The middle halves overlap: nothing crosses, and yet chunks are shorter.
+  report.points[4].compute = {5, 5, 9};
+  report.points[5].compute = {5, 8, 9};
   const RaceFigures figures = figures_of(report, {});
   // What the headline and the bar tell is ringed, clear or not.
   REQUIRE(figures.crossings.size() == 2);
@@ -191,13 +380,10 @@ TEST_CASE("what comes apart after it crossed is faster, whatever was before", "[
 
 TEST_CASE("devices are compared by computing alone, or with transfers", "[race]") {
   RaceReport report;
-  for (const Index n : lengths) {
-    const auto x = static_cast<double>(n);
-    report.points.push_back(point("kda", Form::chunkwise, n, 1e-6 * x));
-    RacePoint gpu = point("kda", Form::chunkwise, n, 1e-5 + 1e-7 * x, "cuda");
-    gpu.whole = {2e-3, 2e-3, 2e-3};
-    report.points.push_back(gpu);
-  }
+  add(report, "kda", Form::chunkwise, [](double n) { return 1e-6 * n; });
+  for (RacePoint& each : add(
+           report, "kda", Form::chunkwise, [](double n) { return 1e-5 + 1e-7 * n; }, "cuda"))
+    each.whole = {2e-3, 2e-3, 2e-3};
   CHECK(figures_of(report, {}).headline == "The chunkwise form on cuda is fastest at every length measured.");
   // Whole runs take 3e-6 n on the CPU: 2 ms are less from 667 tokens on; between 256 and 1,024 it is a
   // straight line of logarithms.
@@ -211,22 +397,18 @@ TEST_CASE("devices are compared by computing alone, or with transfers", "[race]"
 TEST_CASE("the answer names what tells curves apart", "[race]") {
   RaceReport report;
   for (const char* device : {"cpu", "cuda"}) {
-    for (const Index n : lengths) {
-      const auto x = static_cast<double>(n);
-      report.points.push_back(point("softmax", Form::parallel, n, 1e-9 * x * x, device));
-      report.points.push_back(point("kda", Form::chunkwise, n, 400e-9 * x, device));
-    }
+    add(
+        report, "softmax", Form::parallel, [](double n) { return 1e-9 * n * n; }, device);
+    add(
+        report, "kda", Form::chunkwise, [](double n) { return 400e-9 * n; }, device);
   }
   CHECK(figures_of(report, {})
             .headline.starts_with(
                 "From n ≈ 400 tokens on, the chunkwise form on cpu is faster than softmax on cpu"));
   RaceReport chunks;
-  for (const Index chunk_size : {16, 64}) {
-    for (const Index n : lengths) {
-      chunks.points.push_back(point("kda", Form::chunkwise, n, 1e-6 * static_cast<double>(n * chunk_size)));
-      chunks.points.back().entry.chunk_size = chunk_size;
-    }
-  }
+  for (RacePoint& each : add(chunks, "kda", Form::chunkwise, [](double n) { return 16e-6 * n; }))
+    each.entry.chunk_size = 16;
+  add(chunks, "kda", Form::chunkwise, [](double n) { return 64e-6 * n; });
   CHECK(figures_of(chunks, {}).headline ==
         "The chunkwise form in chunks of 16 is fastest at every length measured.");
 }
@@ -242,9 +424,8 @@ TEST_CASE("times that hardly differ are as long", "[race]") {
 
 TEST_CASE("a device that is always fastest is told before what crosses on another", "[race]") {
   RaceReport report = crossing_report();
-  for (const Index n : lengths)
-    report.points.push_back(
-        point("gated_deltanet", Form::recurrent, n, 1e-9 * static_cast<double>(n), "cuda"));
+  add(
+      report, "gated_deltanet", Form::recurrent, [](double n) { return 1e-9 * n; }, "cuda");
   CHECK(figures_of(report, {.forms = {Form::recurrent}}).headline ==
         "The recurrent form on cuda is fastest at every length measured; from n ≈ 100 tokens on, the "
         "recurrent form on cpu is faster than softmax on cpu.");
@@ -252,12 +433,9 @@ TEST_CASE("a device that is always fastest is told before what crosses on anothe
 
 TEST_CASE("softmax in several forms is one curve, which overtakes itself nowhere", "[race]") {
   RaceReport report;
-  for (const Index n : lengths) {
-    const auto x = static_cast<double>(n);
-    report.points.push_back(point("softmax", Form::recurrent, n, 1e-9 * x * x));
-    report.points.push_back(point("softmax", Form::chunkwise, n, 200e-9 * x));  // they meet at 200
-    report.points.push_back(point("kda", Form::recurrent, n, 1e-3));
-  }
+  add(report, "softmax", Form::recurrent, [](double n) { return 1e-9 * n * n; });
+  add(report, "softmax", Form::chunkwise, [](double n) { return 200e-9 * n; });  // they meet at 200
+  add(report, "kda", Form::recurrent, [](double) { return 1e-3; });
   const RaceFigures figures = figures_of(report, {});
   CHECK(figures.lines.front().size() == 2);
   CHECK(figures.crossings.empty());
@@ -319,12 +497,11 @@ TEST_CASE("rings lie on the curves that they name; bar and headline change where
       if (!each.is_told) continue;
       CHECK_THAT(figures.headline, says(fmt::format("n ≈ {} tokens on", about(each.crossing.tokens))));
     }
-    std::size_t told = 0;
+    std::ptrdiff_t told = 0;
     for (std::size_t at = figures.headline.find("n ≈ "); at != std::string::npos;
          at = figures.headline.find("n ≈ ", at + 1))
       ++told;
-    CHECK(static_cast<std::size_t>(std::ranges::count_if(figures.crossings, &NamedCrossing::is_told)) ==
-          told);
+    CHECK(std::ranges::count_if(figures.crossings, &NamedCrossing::is_told) == told);
     // The detail begins with the fastest at the end, as the bar has it.
     if (figures.detail.empty()) continue;
     const RaceLine& last = lines[figures.fastest.back().line];
@@ -338,13 +515,12 @@ TEST_CASE("rings lie on the curves that they name; bar and headline change where
 
 TEST_CASE("curves of plain kernels do not speak for their form", "[race]") {
   RaceReport report;
-  for (const Index n : lengths) {
-    const auto x = static_cast<double>(n);
-    report.points.push_back(point("gated_deltanet", Form::recurrent, n, 1e-7 * x, "cuda"));
-    report.points.back().kernel = KernelKind::registers;
-    report.points.push_back(point("gated_deltanet", Form::chunkwise, n, 1e-5 * x, "cuda"));
-    report.points.back().kernel = KernelKind::plain;
-  }
+  add(
+      report, "gated_deltanet", Form::recurrent, [](double n) { return 1e-7 * n; }, "cuda");
+  add(
+      report, "gated_deltanet", Form::chunkwise, [](double n) { return 1e-5 * n; }, "cuda");
+  for (RacePoint& each : report.points)
+    each.kernel = each.entry.form == Form::recurrent ? KernelKind::registers : KernelKind::plain;
   const RaceFigures figures = figures_of(report, {});
   REQUIRE(figures.lines.front().size() == 2);
   CHECK(figures.lines.front()[0].kernel == KernelKind::registers);
@@ -361,12 +537,9 @@ TEST_CASE("curves of plain kernels do not speak for their form", "[race]") {
 
 TEST_CASE("curves in two precisions are told apart where they cross", "[race]") {
   RaceReport report;
-  for (const Index n : lengths) {
-    const auto x = static_cast<double>(n);
-    report.points.push_back(point("kda", Form::chunkwise, n, 1e-9 * x * x));
-    report.points.push_back(point("kda", Form::chunkwise, n, 200e-9 * x));
-    report.points.back().entry.precision = Precision::f64;
-  }
+  add(report, "kda", Form::chunkwise, [](double n) { return 1e-9 * n * n; });
+  for (RacePoint& each : add(report, "kda", Form::chunkwise, [](double n) { return 200e-9 * n; }))
+    each.entry.precision = Precision::f64;
   const RaceFigures figures = figures_of(report, {});
   REQUIRE(figures.crossings.size() == 1);
   CHECK(figures.crossings[0].words == "chunkwise in f64 overtakes chunkwise in f32");
