@@ -4,37 +4,26 @@
 #include <fmt/format.h>
 #include <random>
 #include "core/engines/row_engines.h"
-#include "core/io/array_file.h"
 #include "core/rules/row_map.h"
+#include "tests/apart.h"
 #include "tests/catch.h"
-#include "tests/core/cases.h"
-#include "tests/folders.h"
+#include "tests/core/golden.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
 
-using RowMatrix = Matrix<double>;
-
-struct Golden {
+struct GoldenProgram {
   Program<double> program;
-  RowMatrix initial;
-  RowMatrix o;
-  RowMatrix final_state;
+  Matrix<double> initial;
+  Matrix<double> o;
+  Matrix<double> final_state;
 };
 
-/// Read it: rows of numbers, further axes side by side.
-RowMatrix rows_of(const Array& array) {
-  const Index count = array.shape[0];
-  RowMatrix rows(count, array.size() / count);
-  for (Index i = 0; i < array.size(); ++i) rows.data()[i] = array[i];
-  return rows;
-}
-
 /// A state [p, K, V] or [K, V] with its parts one above the other.
-RowMatrix state_of(const Array& array) {
-  RowMatrix state(array.size() / array.shape.back(), array.shape.back());
+Matrix<double> state_of(const Array& array) {
+  Matrix<double> state(array.size() / array.shape.back(), array.shape.back());
   for (Index i = 0; i < array.size(); ++i) state.data()[i] = array[i];
   return state;
 }
@@ -45,13 +34,15 @@ std::vector<Index> times_of(const Array& array) {
   return times;
 }
 
-Golden read_golden(const std::string& name) {
-  const Npz npz = read_npz(test_data_folder() + "/golden/program_" + name + ".npz");
+GoldenProgram read_program(const std::string& name) {
+  const Npz npz = read_npz(golden_folder() / ("program_" + name + ".npz"));
   const auto has = [&](const char* field) { return npz.arrays.contains(std::string("prog_") + field); };
   const auto given = [&](const char* field) -> const Array& {
     return npz.arrays.at(std::string("prog_") + field);
   };
-  const auto rows = [&](const char* field) { return has(field) ? rows_of(given(field)) : RowMatrix(); };
+  const auto rows = [&](const char* field) {
+    return has(field) ? as_matrix(given(field)) : Matrix<double>();
+  };
   Program<double> program{.q = rows("q"),
                           .k = rows("b"),
                           .v = rows("w"),
@@ -72,54 +63,45 @@ Golden read_golden(const std::string& name) {
                        .erase_key = true,
                        .plain_write = has("kx")};
   if (has("lift_h")) {
-    const RowMatrix h = rows("lift_h").transpose();
+    const Matrix<double> h = rows("lift_h").transpose();
     program.structure.parts = std::string_view("XYZ").substr(0, static_cast<std::size_t>(h.cols()));
     program.erase_sight = h.replicate(program.rows(), 1);
     program.read_sight = h.replicate(program.reads(), 1);
   }
-  return {program, state_of(given("X0")), rows_of(npz.arrays.at("o")),
+  return {program, state_of(given("X0")), as_matrix(npz.arrays.at("o")),
           state_of(npz.arrays.at("final_state"))};
 }
 
-RowMatrix middle(const RowMatrix& table, Index first, Index count) {
-  return table.size() == 0 ? table : RowMatrix(table.middleRows(first, count));
+Matrix<double> middle(const Matrix<double>& table, Index first, Index count) {
+  return table.size() == 0 ? table : Matrix<double>(table.middleRows(first, count));
 }
 
 /// Runs `size` rows at a time through `engine`. What reads a state between two pieces, an erase of a later
 /// piece included, is answered from that state; what reads one inside a piece is a read of that piece
 /// (spec 2.3).
 template <class Engine>
-RowMatrix run_in_pieces(const Program<double>& program, RowMatrix& S, Index size, Engine engine) {
+Matrix<double> run_in_pieces(const Program<double>& program, Matrix<double>& S, Index size, Engine engine) {
   const Index N = program.rows();
   const Index V = program.v.cols();
-  RowMatrix o(program.reads(), V);
-  RowMatrix found = RowMatrix::Zero(N, V);  // what the erases of later pieces have read
+  Matrix<double> o(program.reads(), V);
+  Matrix<double> found = Matrix<double>::Zero(N, V);  // what the erases of later pieces have read
   for (Index first = 0; first <= N; first += size) {
     const Index count = std::min(size, N - first);
     const auto is_inside = [&](Index time) { return time > first && time < first + count; };
-    const auto ask = [&](const RowMatrix& x, const RowMatrix& sights, Index row) -> RowMatrix {
+    const auto ask = [&](const Matrix<double>& x, const Matrix<double>& sights, Index row) -> Matrix<double> {
       return x.row(row) * (sights.size() == 0 ? S : seen<double>(S, sights.row(row)));
     };
     struct Asker {
-      RowMatrix* answers;
+      Matrix<double>* answers;
       Index row;
     };
     std::vector<Asker> inside;
-    Program<double> piece{.structure = program.structure,
-                          .k = middle(program.k, first, count),
-                          .v = middle(program.v, first, count),
-                          .a = middle(program.a, first, count),
-                          .gate = middle(program.gate, first, count),
-                          .mu = middle(program.mu, first, count),
-                          .k_plain = middle(program.k_plain, first, count),
-                          .v_plain = middle(program.v_plain, first, count),
-                          .transition = middle(program.transition, first, count),
-                          .inject = middle(program.inject, first, count),
-                          .erase_sight = middle(program.erase_sight, first, count)};
-    std::vector<RowMatrix> queries;
-    std::vector<RowMatrix> sights;
-    const auto serve = [&](const RowMatrix& x, const RowMatrix& all_sights, Index time, RowMatrix& answers,
-                           Index row) {
+    Program<double> piece{.structure = program.structure};
+    for (const auto rows : Program<double>::of_rows) piece.*rows = middle(program.*rows, first, count);
+    std::vector<Matrix<double>> queries;
+    std::vector<Matrix<double>> sights;
+    const auto serve = [&](const Matrix<double>& x, const Matrix<double>& all_sights, Index time,
+                           Matrix<double>& answers, Index row) {
       if (time == first) answers.row(row) = ask(x, all_sights, row);
       if (!is_inside(time)) return;
       inside.push_back({&answers, row});
@@ -144,36 +126,34 @@ RowMatrix run_in_pieces(const Program<double>& program, RowMatrix& S, Index size
     piece.read_sight.resize(static_cast<Index>(sights.size()), program.read_sight.cols());
     for (std::size_t s = 0; s < queries.size(); ++s) piece.q.row(static_cast<Index>(s)) = queries[s];
     for (std::size_t s = 0; s < sights.size(); ++s) piece.read_sight.row(static_cast<Index>(s)) = sights[s];
-    const RowMatrix answers = engine(piece, S);
+    const Matrix<double> answers = engine(piece, S);
     for (std::size_t s = 0; s < inside.size(); ++s)
       inside[s].answers->row(inside[s].row) = answers.row(static_cast<Index>(s));
   }
   return o;
 }
 
-double error(const RowMatrix& got, const RowMatrix& expected) {
-  REQUIRE(got.rows() == expected.rows());
-  REQUIRE(got.cols() == expected.cols());
-  return (got - expected).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff();
+double error(const Matrix<double>& got, const Matrix<double>& expected) {
+  return furthest_apart(got, expected) / largest(expected);
 }
 
 /// The largest error of any engine, chunk size, output or state.
-double worst_error(const Golden& golden) {
+double worst_error(const GoldenProgram& golden) {
   double worst = 0;
   const auto check = [&](const auto& run) {
-    RowMatrix S = golden.initial;
-    const RowMatrix o = run(S);
+    Matrix<double> S = golden.initial;
+    const Matrix<double> o = run(S);
     worst = std::max({worst, error(o, golden.o), error(S, golden.final_state)});
   };
-  check([&](RowMatrix& S) { return parallel(golden.program, S); });
-  check([&](RowMatrix& S) {
+  check([&](Matrix<double>& S) { return parallel(golden.program, S); });
+  check([&](Matrix<double>& S) {
     return run_in_pieces(golden.program, S, 1,
-                         [](const auto& piece, RowMatrix& state) { return recurrent(piece, state); });
+                         [](const auto& piece, Matrix<double>& state) { return recurrent(piece, state); });
   });
   for (const Index size : {1, 2, 4, 7, 20, 21, 64}) {
-    check([&](RowMatrix& S) {
+    check([&](Matrix<double>& S) {
       return run_in_pieces(golden.program, S, size,
-                           [](const auto& piece, RowMatrix& state) { return chunk(piece, state); });
+                           [](const auto& piece, Matrix<double>& state) { return chunk(piece, state); });
     });
   }
   return worst;
@@ -186,17 +166,17 @@ const char* const names[] = {"scalar", "vector", "value", "twosided", "lift3"};
 TEST_CASE("all engines give the golden results of row programs that use every field") {
   for (const char* name : names) {
     INFO(name);
-    CHECK(worst_error(read_golden(name)) <= 1e-12);  // the manifest's tolerance in f64
+    CHECK(worst_error(read_program(name)) <= 1e-12);  // the manifest's tolerance in f64
   }
 }
 
 TEST_CASE("a row program that reads or erases one row off is noticed") {
   for (const char* name : names) {
-    Golden late = read_golden(name);
+    GoldenProgram late = read_program(name);
     late.program.read_after[3] += 1;
     INFO(name);
     CHECK(worst_error(late) > 1e-6);
-    Golden stale = read_golden(name);
+    GoldenProgram stale = read_program(name);
     if (stale.program.structure.value_decay) continue;  // its erases read the row before
     stale.program.erase_after[20] -= 1;
     CHECK(worst_error(stale) > 1e-6);
@@ -215,13 +195,9 @@ std::vector<Case> all_cases_and_joints() {
   std::vector<Case> cases = all_cases(three_tokens);
   for (const Variant& joint : joints()) {
     for (const double position : {0.0, 0.25, 0.75, 1.0}) {
-      for (const bool log_gates : {false, true}) {
-        RandomCase random = three_tokens;
-        random.log_gates = log_gates;
-        Settings settings;
-        settings.parameters[rail_parameter] = position;
-        cases.push_back(random_case(joint, settings, random));
-      }
+      for (const bool log_gates : {false, true})
+        cases.push_back(random_case(joint, {.parameters = {{rail_parameter, position}}},
+                                    {.tokens = 3, .dk = 4, .dv = 2, .log_gates = log_gates}));
     }
   }
   return cases;
@@ -315,7 +291,7 @@ TEST_CASE("a required parameter that nobody gave does not change what a rule com
   }
 }
 
-// RowMatrix as maps of a state column, for every structure that a program can have, against the recurrent
+// Rows as maps of a state column, for every structure that a program can have, against the recurrent
 // engine.
 
 namespace {
@@ -342,6 +318,12 @@ std::vector<Structure> structures() {
     all.push_back({.erase = erase, .beta = true, .parts = "SMF"});
   }
   return all;
+}
+
+std::string in_words(const Structure& of) {
+  return fmt::format("erase {}, decay {}, value decay {}, plain {}, parts {}, rows {}",
+                     static_cast<int>(of.erase), static_cast<int>(of.decay), of.value_decay, of.plain_write,
+                     of.part_count(), of.rows_per_read);
 }
 
 /// A program of random numbers with one value channel.
@@ -378,17 +360,9 @@ Program<double> random_program(const Structure& structure, Index tokens, Index K
 /// The tokens first .. first + count - 1 of a program.
 Program<double> part_of(const Program<double>& program, Index first, Index count) {
   const Index h = program.structure.rows_per_read;
-  const auto rows = [](const Matrix<double>& all, Index from, Index n) -> Matrix<double> {
-    return all.size() == 0 ? all : Matrix<double>(all.middleRows(from, n));
-  };
   Program<double> part{.structure = program.structure, .q = program.q.middleRows(first, count)};
-  part.read_sight = rows(program.read_sight, first, count);
-  for (const auto member :
-       {&Program<double>::k, &Program<double>::v, &Program<double>::a, &Program<double>::gate,
-        &Program<double>::mu, &Program<double>::beta, &Program<double>::k_plain, &Program<double>::v_plain,
-        &Program<double>::transition, &Program<double>::inject, &Program<double>::erase_sight}) {
-    part.*member = rows(program.*member, first * h, count * h);
-  }
+  part.read_sight = middle(program.read_sight, first, count);
+  for (const auto rows : Program<double>::of_rows) part.*rows = middle(program.*rows, first * h, count * h);
   return part;
 }
 
@@ -425,10 +399,8 @@ TEST_CASE("row map: what the recurrent engine does to a state, forwards and seen
         forwards += program.v(r, 0) * map.write(r);
         if (map.writes_plainly()) forwards += program.v_plain(r, 0) * map.plain(r);
       }
-      INFO(fmt::format("K {}, erase {}, decay {}, value decay {}, plain {}, parts {}", K,
-                       static_cast<int>(structure.erase), static_cast<int>(structure.decay),
-                       structure.value_decay, structure.plain_write, structure.part_count()));
-      CHECK((forwards.transpose() - engine).cwiseAbs().maxCoeff() <= 1e-12);
+      INFO("K " << K << ", " << in_words(structure));
+      CHECK(furthest_apart(forwards.transpose(), engine) <= 1e-12);
       CHECK(std::abs(seen - end.row(0).dot(engine.col(0).transpose())) <= 1e-12);
     }
   }
@@ -470,14 +442,12 @@ TEST_CASE("row map: both ways through every structure give the same weights, and
     if (structure.plain_write) sum += all.A_plain * program.v_plain;
     const EffectiveAttention strip =
         effective_attention(channel_of, {.rows = tokens, .first_column = 11, .columns = 2});
-    const double size = std::max(1.0, all.A.cwiseAbs().maxCoeff());
-    INFO(fmt::format("erase {}, decay {}, value decay {}, plain {}, parts {}, rows {}",
-                     static_cast<int>(structure.erase), static_cast<int>(structure.decay),
-                     structure.value_decay, structure.plain_write, structure.part_count(), h));
-    CHECK((sum - o).cwiseAbs().maxCoeff() <= 1e-10 * std::max(1.0, o.cwiseAbs().maxCoeff()));
-    CHECK((strip.A - all.A.middleCols(11 * h, 2 * h)).cwiseAbs().maxCoeff() <= 1e-11 * size);
+    const double size = std::max(1.0, largest(all.A));
+    INFO(in_words(structure));
+    CHECK(deviation(sum, o) <= 1e-10);
+    CHECK(furthest_apart(strip.A, all.A.middleCols(11 * h, 2 * h)) <= 1e-11 * size);
     if (structure.plain_write)
-      CHECK((strip.A_plain - all.A_plain.middleCols(11 * h, 2 * h)).cwiseAbs().maxCoeff() <= 1e-11 * size);
+      CHECK(furthest_apart(strip.A_plain, all.A_plain.middleCols(11 * h, 2 * h)) <= 1e-11 * size);
   }
 }
 
