@@ -34,6 +34,14 @@ std::string refusal_after(Change change) {
   return refusal("gated_deltanet", arrays);
 }
 
+/// Its refusal of this array, and of its own array with this number.
+std::string refusal_with(const char* name, const Array& array) {
+  return refusal_after([&](Arrays& arrays) { arrays[name] = array; });
+}
+std::string refusal_of_number(const char* name, std::size_t at, double number) {
+  return refusal_after([&](Arrays& arrays) { numbers(arrays, name)[at] = number; });
+}
+
 std::string refusal_of(const char* id, const Settings& settings) {
   return input_error([&] { resolve(find_variant(id), settings); });
 }
@@ -56,9 +64,8 @@ TEST_CASE("a wrong rank is named") {
         R"(array "q": shape [3] has rank 1; expected [T, K], [T, H, K] or [B, T, H, K])");
   CHECK(refusal("linear", {{"q", filled({1, 1, 1, 1, 1}, 1)}}) ==
         R"(array "q": shape [1, 1, 1, 1, 1] has rank 5; expected [T, K], [T, H, K] or [B, T, H, K])");
-  CHECK(refusal_after([](Arrays& arrays) {
-          arrays["alpha"] = filled({3, 2}, 0.5);
-        }) == R"(array "alpha": shape [3, 2] has rank 2; expected (n), since q has rank 2)");
+  CHECK(refusal_with("alpha", filled({3, 2}, 0.5)) ==
+        R"(array "alpha": shape [3, 2] has rank 2; expected (n), since q has rank 2)");
   Arrays arrays = heads(2, 2, 2);
   arrays["alpha"] = filled({3, 2, 2}, 0.5);
   CHECK(refusal("scalar_decay", arrays) ==
@@ -78,21 +85,16 @@ TEST_CASE("there are as many heads as blocks fit along an axis of a grid, and no
 }
 
 TEST_CASE("a size that does not fit is named, with the array that fixed it") {
-  CHECK(refusal_after([](Arrays& arrays) {
-          arrays["v"] = filled({4, 2}, 1);
-        }) == R"(array "v": shape [4, 2] has n = 4 on axis 0; expected 3 as in "q")");
-  CHECK(refusal_after([](Arrays& arrays) {
-          arrays["k"] = filled({3, 5}, 1);
-        }) == R"(array "k": shape [3, 5] has dk = 5 on axis 1; expected 2 as in "q")");
-  CHECK(refusal_after([](Arrays& arrays) {
-          arrays["initial_state"] = filled({2, 3}, 0);
-        }) == R"(array "initial_state": shape [2, 3] has dv = 3 on axis 1; expected 2 as in "v")");
-  CHECK(refusal_after([](Arrays& arrays) {
-          arrays["q"] = filled({3, 0}, 0);
-        }) == R"(array "q": shape [3, 0] has dk = 0 on axis 1; expected at least 1)");
-  CHECK(refusal_after([](Arrays& arrays) {
-          arrays["v"] = filled({3, 0}, 0);
-        }) == R"(array "v": shape [3, 0] has dv = 0 on axis 1; expected at least 1)");
+  CHECK(refusal_with("v", filled({4, 2}, 1)) ==
+        R"(array "v": shape [4, 2] has n = 4 on axis 0; expected 3 as in "q")");
+  CHECK(refusal_with("k", filled({3, 5}, 1)) ==
+        R"(array "k": shape [3, 5] has dk = 5 on axis 1; expected 2 as in "q")");
+  CHECK(refusal_with("initial_state", filled({2, 3}, 0)) ==
+        R"(array "initial_state": shape [2, 3] has dv = 3 on axis 1; expected 2 as in "v")");
+  CHECK(refusal_with("q", filled({3, 0}, 0)) ==
+        R"(array "q": shape [3, 0] has dk = 0 on axis 1; expected at least 1)");
+  CHECK(refusal_with("v", filled({3, 0}, 0)) ==
+        R"(array "v": shape [3, 0] has dv = 0 on axis 1; expected at least 1)");
   Arrays batches = {
       {"q", filled({2, 3, 1, 2}, 1)}, {"k", filled({1, 3, 1, 2}, 1)}, {"v", filled({2, 3, 1, 2}, 1)}};
   CHECK(refusal("linear", batches) == R"(array "k": shape [1, 3, 1, 2] has 1 batches; expected 2 as in "q")");
@@ -104,17 +106,13 @@ TEST_CASE("no tokens are legal") {
 }
 
 TEST_CASE("a number outside its range is named with its index") {
-  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "k")[3] = quiet_nan; }) ==
-        R"(array "k": index [1, 1] is nan; expected finite)");
-  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "v")[4] = -infinity; }) ==
-        R"(array "v": index [2, 0] is -inf; expected finite)");
-  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "alpha")[1] = 1.5; }) ==
-        R"(array "alpha": index [1] is 1.5; expected [0, 1])");
-  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "alpha")[2] = -0.1; }) ==
-        R"(array "alpha": index [2] is -0.1; expected [0, 1])");
-  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "beta")[2] = infinity; }) ==
+  CHECK(refusal_of_number("k", 3, quiet_nan) == R"(array "k": index [1, 1] is nan; expected finite)");
+  CHECK(refusal_of_number("v", 4, -infinity) == R"(array "v": index [2, 0] is -inf; expected finite)");
+  CHECK(refusal_of_number("alpha", 1, 1.5) == R"(array "alpha": index [1] is 1.5; expected [0, 1])");
+  CHECK(refusal_of_number("alpha", 2, -0.1) == R"(array "alpha": index [2] is -0.1; expected [0, 1])");
+  CHECK(refusal_of_number("beta", 2, infinity) ==
         R"(array "beta": index [2] is inf; expected finite; stable in [0, 2] if |k| = 1)");
-  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "beta")[0] = -1; }).empty());
+  CHECK(refusal_of_number("beta", 0, -1).empty());
 
   const auto with_g = [](double value) {
     return refusal_after([value](Arrays& arrays) {
@@ -129,7 +127,7 @@ TEST_CASE("a number outside its range is named with its index") {
 }
 
 TEST_CASE("alpha and g exclude each other") {
-  CHECK(refusal_after([](Arrays& arrays) { arrays["g"] = filled({3}, -1); }) ==
+  CHECK(refusal_with("g", filled({3}, -1)) ==
         R"(both "alpha" and "g" are given; g is log alpha, give one of the two)");
 }
 
@@ -207,10 +205,8 @@ TEST_CASE("what only a rule can check is refused when it runs") {
   CHECK(run("linear", {}, 0) == "the chunk size is 0; expected at least 1");
   arrays["initial_k_cache"] = filled({2, 3}, 0);
   CHECK_THAT(run("softmax", {}, 1), says("must be given together"));
-  arrays = {{"q", filled({1, 3}, 1)},
-            {"k", filled({1, 3}, 1)},
-            {"v", filled({1, 2}, 1)},
-            {"initial_S", filled({4, 2}, 1)},
-            {"initial_z", filled({4}, 1)}};
+  arrays.erase("initial_k_cache");
+  arrays["initial_S"] = filled({4, 2}, 1);
+  arrays["initial_z"] = filled({4}, 1);
   CHECK_THAT(run("kernel", {}, 1), says(R"(array "initial_S": shape [4, 2]; expected [3, 2])"));
 }
