@@ -43,20 +43,19 @@ class TimedBackend : public testing::ToldDevice {
   }
 };
 
-RacePlan small_plan(const TimedBackend& backend) {
-  RacePlan plan;
-  plan.variants = {"linear"};
-  plan.peer = false;
-  plan.forms = {Form::recurrent, Form::chunkwise};
-  plan.backends = {&backend};
-  plan.lengths = {5, 17};
-  plan.heads = {3};
-  plan.sizes = {{4, 3}};
-  plan.chunk_sizes = {4};
-  plan.repeats = 5;
-  plan.seconds = 1e6;
-  plan.longest = 1e9;
-  return plan;
+RacePlan small_plan(const TimedBackend& backend, std::vector<Index> lengths = {5, 17},
+                    std::vector<Form> forms = {Form::recurrent, Form::chunkwise}) {
+  return {.variants = {"linear"},
+          .peer = false,
+          .forms = std::move(forms),
+          .backends = {&backend},
+          .lengths = std::move(lengths),
+          .heads = {3},
+          .sizes = {{4, 3}},
+          .chunk_sizes = {4},
+          .repeats = 5,
+          .seconds = 1e6,
+          .longest = 1e9};
 }
 
 }  // namespace
@@ -99,9 +98,7 @@ TEST_CASE("a run that does not count, then repeats: median and quartiles of each
 
 TEST_CASE("repeats end when the time for a point is spent, but never before the least number", "[race]") {
   TimedBackend backend;
-  RacePlan plan = small_plan(backend);
-  plan.forms = {Form::recurrent};
-  plan.lengths = {5};
+  RacePlan plan = small_plan(backend, {5}, {Form::recurrent});
   plan.repeats = 11;
   plan.least_repeats = 3;
   plan.seconds = 45;  // a run takes 10 by the clock
@@ -121,9 +118,7 @@ TEST_CASE("repeats end when the time for a point is spent, but never before the 
 TEST_CASE("a device that computes again while it has the inputs is given them once", "[race]") {
   TimedBackend backend;
   backend.repeats_itself = true;
-  RacePlan plan = small_plan(backend);
-  plan.forms = {Form::recurrent};
-  plan.lengths = {5};
+  RacePlan plan = small_plan(backend, {5}, {Form::recurrent});
   plan.seconds = 100;
   const RacePoint point = race(plan).points.front();
   CHECK(backend.runs == 1);
@@ -162,11 +157,9 @@ TEST_CASE("a point holds the work of all heads, and how near it comes to the roo
 TEST_CASE("in bf16 q, k, v and o are two bytes a number, and gates, strengths and states are four",
           "[race]") {
   TimedBackend backend;
-  RacePlan plan = small_plan(backend);
+  RacePlan plan = small_plan(backend, {5}, {Form::recurrent});
   plan.variants = {"kda"};
-  plan.forms = {Form::recurrent};
   plan.precisions = {Precision::f32, Precision::bf16, Precision::tf32};
-  plan.lengths = {5};
   const std::vector<RacePoint> points = race(plan).points;
   REQUIRE(points.size() == 3);
   // K 4 and V 3: q, k, v, o, a gate for every key channel and beta; S read and written; of 3 heads.
@@ -233,8 +226,7 @@ TEST_CASE("stopped before it began, a race is empty", "[race]") {
 
 TEST_CASE("what cannot run is a point that says why", "[race]") {
   TimedBackend backend;
-  RacePlan plan = small_plan(backend);
-  plan.lengths = {5};
+  RacePlan plan = small_plan(backend, {5});
   const auto reason = [&] {
     const RaceReport report = race(plan);
     CHECK(report.complete());
@@ -249,8 +241,7 @@ TEST_CASE("what cannot run is a point that says why", "[race]") {
   plan.heads = {40000};
   plan.lengths = {8192};
   CHECK_THAT(reason(), says("q, k and v alone would take 14.4 GB; the limit is 6 GB"));
-  plan = small_plan(backend);
-  plan.lengths = {5};
+  plan = small_plan(backend, {5});
   backend.before_run = [] { throw Error("the device has no memory left"); };
   CHECK(reason() == "the device has no memory left");
 }
@@ -261,10 +252,8 @@ TEST_CASE("a rule that needs as many value channels as key channels is not raced
   for (Option& option : normed.options) {
     if (option.name == "layer_norm") option.values = {"true"};
   }
-  RacePlan plan = small_plan(backend);  // K = 4, V = 3
+  RacePlan plan = small_plan(backend, {5}, {Form::chunkwise});  // K = 4, V = 3
   plan.variants = {"ttt_linear"};
-  plan.forms = {Form::chunkwise};
-  plan.lengths = {5};
   const RaceReport report = race(plan, {}, {}, {}, {&normed, 1});
   CHECK_THAT(report.points.at(0).missing, says("as many value channels as key channels, 6 or more"));
   plan.sizes = {{6, 6}};
@@ -274,9 +263,7 @@ TEST_CASE("a rule that needs as many value channels as key channels is not raced
 TEST_CASE("what would take too long by a shorter length is left out, and says so", "[race]") {
   TimedBackend backend;
   backend.seconds = [](Index, Index tokens) { return 0.1 * static_cast<double>(tokens); };
-  RacePlan plan = small_plan(backend);
-  plan.forms = {Form::recurrent};
-  plan.lengths = {5, 10, 100, 200};
+  RacePlan plan = small_plan(backend, {5, 10, 100, 200}, {Form::recurrent});
   plan.longest = 99;  // 1 s a token by the clock
   const RaceReport report = race(plan);
   REQUIRE(report.points.size() == 4);
@@ -370,15 +357,13 @@ TEST_CASE("the processor says what it does at most", "[race]") {
 }
 
 TEST_CASE("the processor measures a real run", "[race]") {
-  RacePlan plan;
-  plan.variants = {"gated_deltanet"};
-  plan.lengths = {33};
-  plan.heads = {2};
-  plan.sizes = {{7, 5}};
-  plan.chunk_sizes = {16};
-  plan.repeats = 3;
-  plan.roofs = false;
-  const RaceReport report = race(plan);
+  const RaceReport report = race({.variants = {"gated_deltanet"},
+                                  .lengths = {33},
+                                  .heads = {2},
+                                  .sizes = {{7, 5}},
+                                  .chunk_sizes = {16},
+                                  .repeats = 3,
+                                  .roofs = false});
   CHECK(report.complete());
   CHECK(report.points.size() == 8);
   for (const RacePoint& point : report.points) {
