@@ -18,18 +18,17 @@
 #include "tests/kernels/gpu.h"
 
 using namespace palimpsest;
-using testing::all_cases;
-using testing::for_every_form;
+using namespace palimpsest::testing;
 
 namespace {
 
-std::unique_ptr<Trace> trace_on_device(const testing::Case& each, Form form, Index chunk_size) {
+std::unique_ptr<Trace> trace_on_device(const Case& each, Form form, Index chunk_size) {
   return cuda_backend().trace(*each.variant, each.sequence, form, Precision::f64, chunk_size,
                               std::size_t{1} << 24);
 }
 
 void compare_every_tensor(const RandomCase& random, Index chunk_size) {
-  for_every_form(all_cases(random), Precision::f64, [&](const testing::Case& each, Form form) {
+  for_every_form(all_cases(random), Precision::f64, [&](const Case& each, Form form) {
     const auto expected = each.trace(form, chunk_size);
     const auto got = trace_on_device(each, form, chunk_size);
     REQUIRE(got->block_count() == expected->block_count());
@@ -41,8 +40,8 @@ void compare_every_tensor(const RandomCase& random, Index chunk_size) {
       for (const auto& [tensor, value] : theirs.tensors()) {
         INFO(tensor);
         REQUIRE(mine.contains(tensor));
-        const double size = std::max(1.0, testing::largest(value));
-        CHECK(testing::furthest_apart(mine.at(tensor), value) <= each.allowed(1e-10) * size);
+        const double size = std::max(1.0, largest(value));
+        CHECK(furthest_apart(mine.at(tensor), value) <= each.allowed(1e-10) * size);
       }
     }
   });
@@ -58,20 +57,20 @@ TEST_CASE("every tensor that the CUDA engines keep is the one of the processor")
 TEST_CASE("the equations alone give what the CUDA engines give") {
   for_every_form(
       all_cases({.tokens = 11, .dk = 8, .dv = 8, .seed = 5}), Precision::f64,
-      [](const testing::Case& each, Form form) {
+      [](const Case& each, Form form) {
         const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4);
-        CHECK(compare(testing::interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
+        CHECK(compare(interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
       });
 }
 
 TEST_CASE("on the device a token whose numbers overflow leaves the earlier ones of its chunk as they are") {
-  std::vector<testing::Case> cases;
-  for (const char* id : testing::growing_rules) cases.push_back(testing::growing(id, 6));
-  for_every_form(cases, Precision::f32, [](const testing::Case& each, Form form) {
-    const Index expected = testing::first_bad(each.run(Form::recurrent, Precision::f32).o);
+  std::vector<Case> cases;
+  for (const char* id : growing_rules) cases.push_back(growing(id, 6));
+  for_every_form(cases, Precision::f32, [](const Case& each, Form form) {
+    const Index expected = first_bad(each.run(Form::recurrent, Precision::f32).o);
     for (const Index chunk_size : {64, 200}) {
       const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f32, chunk_size);
-      const Index bad = testing::first_bad(run.o);
+      const Index bad = first_bad(run.o);
       INFO("chunk " << chunk_size << " from token " << bad << " instead of " << expected);
       CHECK(std::abs(bad - expected) <= 2);  // sums in another order may overflow a token earlier or later
     }
@@ -95,10 +94,10 @@ Program<float> in_bf16(Program<float> program) {
 }  // namespace
 
 TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, and nothing else") {
-  if (!testing::has_gpu()) return;
+  if (!has_gpu()) return;
   const Engines<float>& plain = cuda_backend().engines(Precision::f32).f32;
   const Engines<float>& rounding = cuda_backend().engines(Precision::bf16).f32;
-  for (const testing::Case& each : testing::all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 8})) {
+  for (const Case& each : all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 8})) {
     const auto* const rule = dynamic_cast<const RowRule*>(each.variant->rule.get());
     if (!rule) continue;
     const Program<float> program = rule->encode<float>(each.sequence, 0, each.sequence.tokens);
@@ -132,15 +131,15 @@ TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, a
 namespace {
 
 /// The same case with other numbers: its words name what it was drawn from.
-Sequence drawn_again(const testing::Case& each) {
+Sequence drawn_again(const Case& each) {
   const std::size_t begin = each.words.find("random:");
   RandomCase random = parse_random_case(each.words.substr(begin, each.words.find(' ', begin) - begin));
   random.seed += 100;
-  return testing::random_case(*each.variant, each.settings, random).sequence;
+  return random_case(*each.variant, each.settings, random).sequence;
 }
 
 /// Two heads that were computed together are what the processor makes of each alone.
-void compare_alone(const testing::Case& each, Form form, Index chunk_size) {
+void compare_alone(const Case& each, Form form, Index chunk_size) {
   INFO("chunks of " << chunk_size);
   const std::vector<Sequence> heads = {each.sequence, drawn_again(each)};
   const std::vector<Output> got =
@@ -156,7 +155,7 @@ void compare_alone(const testing::Case& each, Form form, Index chunk_size) {
 
 TEST_CASE("all heads at once give what every head gives by itself") {
   for_every_form(all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 6}), Precision::f64,
-                 [](const testing::Case& each, Form form) { compare_alone(each, form, 8); });
+                 [](const Case& each, Form form) { compare_alone(each, form, 8); });
 }
 
 TEST_CASE("heads of awkward sizes are on the device what they are on the processor") {
@@ -168,7 +167,7 @@ TEST_CASE("heads of awkward sizes are on the device what they are on the process
   constexpr std::string_view no_rows[] = {"softmax",    "fox",     "mamba", "rls",
                                           "ttt_linear", "ttt_mlp", "lact",  "mesanet"};
   for (const RandomCase& size : sizes) {
-    for_every_form(all_cases(size), Precision::f64, [&](const testing::Case& each, Form form) {
+    for_every_form(all_cases(size), Precision::f64, [&](const Case& each, Form form) {
       if (std::ranges::find(no_rows, each.variant->id) == std::end(no_rows)) return;
       for (const Index chunk_size : {1, 7, 16, 300}) compare_alone(each, form, chunk_size);
     });
@@ -176,9 +175,8 @@ TEST_CASE("heads of awkward sizes are on the device what they are on the process
 }
 
 TEST_CASE("what least squares do not know yet stays exactly symmetric on the device") {
-  const testing::Case rls =
-      testing::random_case(find_variant("rls"), {}, {.tokens = 40, .dk = 19, .dv = 3, .initial_state = true});
-  for_every_form({rls}, Precision::f64, [](const testing::Case& each, Form form) {
+  const Case rls = random_case("rls", {.tokens = 40, .dk = 19, .dv = 3, .initial_state = true});
+  for_every_form({rls}, Precision::f64, [](const Case& each, Form form) {
     const Output head = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 16);
     const Matrix<double>& P = head.states[1].second;
     REQUIRE(P.rows() == 19);
@@ -187,18 +185,15 @@ TEST_CASE("what least squares do not know yet stays exactly symmetric on the dev
 }
 
 TEST_CASE("a run of whole heads on the device stops when asked to") {
-  std::stop_source asked;
-  asked.request_stop();
   for_every_form(
-      all_cases({.tokens = 9, .dk = 4, .dv = 4}), Precision::f64, [&](const testing::Case& each, Form form) {
-        CHECK_THROWS_AS(
-            cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4, asked.get_token()),
-            Cancelled);
+      all_cases({.tokens = 9, .dk = 4, .dv = 4}), Precision::f64, [&](const Case& each, Form form) {
+        CHECK_THROWS_AS(cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4, stopped()),
+                        Cancelled);
       });
 }
 
 TEST_CASE("heads whose tables do not fit into the device's memory together come in groups, each as alone") {
-  if (!testing::has_gpu()) return;
+  if (!has_gpu()) return;
   const Variant& variant = find_variant("gated_deltanet");
   RandomCase random = {.tokens = 4096, .dk = 3, .dv = 2, .initial_state = true};
   const double tables = 2 * sizeof(double) * 4096.0 * 4096.0;  // of scores and strengths, of one head
@@ -207,7 +202,7 @@ TEST_CASE("heads whose tables do not fit into the device's memory together come 
   std::vector<Sequence> heads;
   for (std::size_t head = 0; head < count; ++head) {
     random.seed = head + 1;
-    heads.push_back(testing::random_case(variant, {}, random).sequence);
+    heads.push_back(random_case(variant, {}, random).sequence);
     heads.back().settings = heads.front().settings;
   }
   const std::vector<Output> together =

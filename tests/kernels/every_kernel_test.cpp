@@ -22,6 +22,7 @@
 #include "kernels/cuda/row_kernels.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 // Code that nvcc makes tells the CUDA runtime of every kernel as the program starts, and asks it for a kernel
 // when that is launched for the first time. The linker brings both calls here first (--wrap in
@@ -134,20 +135,20 @@ std::vector<Settings> single_options(const Variant& variant) {
 }
 
 /// All rules, every second with an initial state, every fourth with gates as logarithms.
-std::vector<testing::Case> small_cases(RandomCase random) {
-  std::vector<testing::Case> cases;
+std::vector<Case> small_cases(RandomCase random) {
+  std::vector<Case> cases;
   for (const Variant& variant : variants()) {
     for (const Settings& given : single_options(variant)) {
       random.initial_state = cases.size() % 2 == 0;
       random.log_gates = cases.size() % 4 < 2 && has_gates(variant);
-      cases.push_back(testing::random_case(variant, given, random));
+      cases.push_back(random_case(variant, given, random));
     }
   }
   return cases;
 }
 
 /// Two heads alike give the same, and numbers.
-void run_two_heads(const testing::Case& each, Form form, Precision precision) {
+void run_two_heads(const Case& each, Form form, Precision precision) {
   const std::vector<Sequence> heads = {each.sequence, each.sequence};
   const auto got = cuda_backend().run_heads(*each.variant, heads, form, precision, 16);
   REQUIRE(got.size() == 2);
@@ -158,9 +159,8 @@ void run_two_heads(const testing::Case& each, Form form, Precision precision) {
 void run_every_form() {
   const auto cases = small_cases({.tokens = 19, .dk = 12, .dv = 12, .seed = 3});
   for (const Precision precision : all_precisions) {
-    testing::for_every_form(cases, precision, [&](const testing::Case& each, Form form) {
-      run_two_heads(each, form, precision);
-    });
+    for_every_form(cases, precision,
+                   [&](const Case& each, Form form) { run_two_heads(each, form, precision); });
   }
 }
 
@@ -168,7 +168,7 @@ void run_every_form() {
 void show_every_step() {
   const auto cases = small_cases({.tokens = 5, .dk = 6, .dv = 6, .seed = 4});
   for (const Precision precision : scalar_precisions) {
-    testing::for_every_form(cases, precision, [&](const testing::Case& each, Form form) {
+    for_every_form(cases, precision, [&](const Case& each, Form form) {
       const auto trace = each.variant->rule->trace(each.sequence, form, precision, 4, std::size_t{1} << 24,
                                                    cuda_backend().engines(precision));
       for (Index index = 0; index < trace->block_count(); ++index)
@@ -179,10 +179,9 @@ void show_every_step() {
 
 void run_wide(const char* id, const RandomCase& random, Form form, const std::vector<Precision>& precisions) {
   for (const Precision precision : precisions)
-    testing::for_every_form({testing::random_case(find_variant(id), {}, random)}, precision,
-                            [&](const testing::Case& each, Form any) {
-                              if (any == form) run_two_heads(each, form, precision);
-                            });
+    for_every_form({random_case(id, random)}, precision, [&](const Case& each, Form any) {
+      if (any == form) run_two_heads(each, form, precision);
+    });
 }
 
 void run_wide_keys() {
@@ -230,7 +229,7 @@ TEST_CASE("the kernels of the program are known by name") {
 }
 
 TEST_CASE("a small run of every rule, form, precision and step launches every kernel", "[every-kernel]") {
-  if (!testing::has_gpu()) return;
+  if (!has_gpu()) return;
   run_every_form();
   show_every_step();
   run_wide_keys();

@@ -16,6 +16,7 @@
 #include "tests/kernels/gpu.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -129,10 +130,10 @@ double worst_error(bool in_registers, const Structure& structure, const Size& si
   REQUIRE(states.misplaced() == 0);
 
   double difference = 0;
-  double largest = 0;
+  double most = 0;
   const auto compare = [&](const Matrix<double>& got, const Matrix<double>& expected) {
-    difference = std::max(difference, testing::furthest_apart(got, expected));
-    largest = std::max(largest, testing::largest(expected));
+    difference = std::max(difference, furthest_apart(got, expected));
+    most = std::max(most, largest(expected));
   };
   for (Index h = 0; h < H; ++h) {
     const Program<double> program{.structure = structure,
@@ -145,13 +146,13 @@ double worst_error(bool in_registers, const Structure& structure, const Size& si
     compare(o.of_head(h), recurrent(program, expected));
     compare(states.of_head(h), expected);
   }
-  return largest == 0 ? difference : difference / largest;
+  return most == 0 ? difference : difference / most;
 }
 
 }  // namespace
 
 TEST_CASE("every kernel writes all of its outputs, nothing else, and what the CPU writes") {
-  if (!testing::has_gpu()) return;
+  if (!has_gpu()) return;
   const Size sizes[] = {{17, 6, 12, 7},   {65, 2, 33, 17},  {16, 2, 64, 64}, {15, 2, 101, 33},
                         {257, 1, 128, 5}, {31, 2, 256, 40}, {9, 1, 301, 6},  {5, 1, 896, 9},
                         {1, 1, 1, 1},     {0, 2, 8, 3},     {2, 6, 32, 16},  {33, 4, 64, 20},
@@ -170,15 +171,14 @@ TEST_CASE("every kernel writes all of its outputs, nothing else, and what the CP
 }
 
 TEST_CASE("a failing CUDA call names itself, its place and CUDA's reason") {
-  CHECK_THROWS_WITH(CHECK_CUDA(cudaErrorMemoryAllocation), testing::says("kernels_test.cpp") &&
-                                                               testing::says("cudaErrorMemoryAllocation") &&
-                                                               testing::says("out of memory"));
+  CHECK_THROWS_WITH(CHECK_CUDA(cudaErrorMemoryAllocation),
+                    says("kernels_test.cpp") && says("cudaErrorMemoryAllocation") && says("out of memory"));
 }
 
 TEST_CASE("memory that the device does not have is refused with what is free and what to do") {
-  if (!testing::has_gpu()) return;
+  if (!has_gpu()) return;
   CHECK_THROWS_WITH(DeviceArray<double>(std::size_t{1} << 40),
-                    testing::says("has no 8796093.0 MB left") && testing::says("use fewer tokens or heads"));
+                    says("has no 8796093.0 MB left") && says("use fewer tokens or heads"));
   CHECK(DeviceArray<double>(8).size() == 8);
 }
 
@@ -194,8 +194,8 @@ TEST_CASE("a run that fails on the device is named with its sizes; what was aske
                         [&]() -> int { throw error; });
   };
   CHECK_THROWS_WITH(failing(Error("a call failed")),
-                    testing::says("gla, chunkwise in bf16 on cuda, 2 heads of 8192 tokens, K 128, V 64 in "
-                                  "chunks of 32: a call failed"));
+                    says("gla, chunkwise in bf16 on cuda, 2 heads of 8192 tokens, K 128, V 64 in "
+                         "chunks of 32: a call failed"));
   CHECK_THROWS_AS(failing(Cancelled()), Cancelled);
   CHECK_THROWS_WITH(failing(Unsupported("there is none")), "there is none");
   CHECK(cuda::naming("a run", [] { return 3; }) == 3);
@@ -221,13 +221,11 @@ TEST_CASE("a step that fails on the device is named with the sizes too; other st
     void prepare(std::stop_token) override { throw Error("a call failed"); }
   };
   const std::unique_ptr<Trace> steps = cuda::named_trace("a step of gla", std::make_unique<Failing>());
-  const auto is_named = testing::says("a step of gla: a call failed");
+  const auto is_named = says("a step of gla: a call failed");
   CHECK_THROWS_WITH(steps->record(0), is_named);
   CHECK_THROWS_WITH(steps->shared_record(1), is_named);
   CHECK_THROWS_WITH(steps->prepare({}), is_named);
-  std::stop_source asked;
-  asked.request_stop();
-  CHECK_THROWS_AS(steps->shared_record(0, asked.get_token()), Cancelled);
+  CHECK_THROWS_AS(steps->shared_record(0, stopped()), Cancelled);
   CHECK(steps->shared_record(0));
   CHECK(steps->form == Form::chunkwise);
   CHECK(steps->tokens == 3);

@@ -26,10 +26,8 @@
 #include "kernels/cuda/row_kernels.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 using cuda::Rounding;
-using testing::furthest_apart;
-using testing::has_gpu;
-using testing::largest;
 
 namespace {
 
@@ -99,8 +97,22 @@ Arithmetic numbers_of(Rounding rounding) {
   return rounding == Rounding::bf16 ? Arithmetic::bf16 : Arithmetic::f32;
 }
 
-/// Checks that chunks are off by at most `allowed` of the largest number.
-void compare_chunks(Kind kind, Rounding rounding, double allowed) {
+/// A way to multiply on tensor cores, and by how much of the largest number it may be off.
+struct Way {
+  Rounding rounding;
+  const char* needs;
+  double allowed;
+  double allowed_softmax;
+};
+
+// bf16: worst of many draws 6e-3 and, of states, 8e-3; a bf16 is rounded by up to 2^-8 = 4e-3 of itself.
+// tf32: what the precision promises, ten roundings of a factor, 2^-11 of itself each; worst of the kernels
+// carried out on a processor, lane by lane, 3e-3. In softmax two roundings times |q| |k| = 16 in an exponent.
+constexpr Way ways[] = {{Rounding::bf16, "9.0", 1.5e-2, 1e-2}, {Rounding::tf32, "8.0 and up", 5e-3, 5e-3}};
+
+/// Checks that chunks are off by at most what is allowed of the largest number.
+void compare_chunks(Kind kind, const Way& way) {
+  const auto [rounding, needs, allowed, allowed_softmax] = way;
   kind.numbers = numbers_of(rounding);
   INFO(fmt::format("T {} K {} V {} erase {} decay {} beta {} reads first {} alike {} strongest {}",
                    kind.tokens, kind.dk, kind.dv, static_cast<int>(kind.erase), static_cast<int>(kind.decay),
@@ -125,9 +137,8 @@ void compare_chunks(Kind kind, Rounding rounding, double allowed) {
   }
 }
 
-/// The same for every decay and erase of each of `kinds`, read before and after the own write.
-void compare_structures(const std::vector<Kind>& kinds, const std::vector<Decay>& decays, Rounding rounding,
-                        double allowed) {
+/// The same for each of these decays and every erase of each of `kinds`, read before and after the own write.
+void compare_structures(const std::vector<Kind>& kinds, const std::vector<Decay>& decays, const Way& way) {
   for (Kind kind : kinds) {
     for (const Erase erase : {Erase::none, Erase::decayed}) {
       for (const Decay decay : decays) {
@@ -135,41 +146,19 @@ void compare_structures(const std::vector<Kind>& kinds, const std::vector<Decay>
           kind.erase = erase;
           kind.decay = decay;
           kind.reads_first = reads_first;
-          compare_chunks(kind, rounding, allowed);
+          compare_chunks(kind, way);
         }
       }
     }
   }
 }
 
-/// Chunks in sizes that fill no tile, and of keys that are alike.
-void compare_sizes(Rounding rounding, double allowed) {
-  std::vector<Kind> kinds;
-  for (const Index tokens : {0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200})
-    kinds.push_back({.tokens = tokens});
-  kinds.push_back({.tokens = 130, .dk = 17, .dv = 33});
-  kinds.push_back({.tokens = 70, .dk = 64, .dv = 65});
-  kinds.push_back({.tokens = 70, .dk = 65, .dv = 1});
-  kinds.push_back({.tokens = 130, .dk = 1, .dv = 200, .beta = false});
-  kinds.push_back({.tokens = 70, .dk = 100, .dv = 8, .gates_are_logs = false});
-  kinds.push_back({.tokens = 1000, .alike = 0.8});
-  compare_structures(kinds, {Decay::none, Decay::scalar, Decay::key}, rounding, allowed);
-}
-
-/// Chunks in which gates of channels close within a few tokens.
-void compare_closing_gates(Rounding rounding, double allowed) {
-  std::vector<Kind> kinds;
-  for (const double strongest : {3.0, 10.0, 30.0, 300.0})  // at 10 about half of them, within 16 tokens
-    kinds.push_back({.tokens = 200, .alike = 0.5, .strongest = strongest});
-  compare_structures(kinds, {Decay::key}, rounding, allowed);
-}
-
 struct AttentionSize {
   Index queries, earlier, dk, dv;
 };
 
-/// Checks that softmax attention, |q| |k| = 16, is off by at most `allowed` of the largest number.
-void compare_softmax(const AttentionSize& size, Rounding rounding, double allowed) {
+/// Checks that softmax attention, |q| |k| = 16, is off by at most what is allowed of the largest number.
+void compare_softmax(const AttentionSize& size, const Way& way) {
   INFO("T " << size.queries << " earlier " << size.earlier << " K " << size.dk << " V " << size.dv);
   std::vector<CachedQueries<float>> heads;
   std::vector<CachedQueries<double>> wide;
@@ -177,7 +166,7 @@ void compare_softmax(const AttentionSize& size, Rounding rounding, double allowe
     const Program<float> rows = random_program({.tokens = size.earlier + size.queries,
                                                 .dk = size.dk,
                                                 .dv = size.dv,
-                                                .numbers = numbers_of(rounding)},
+                                                .numbers = numbers_of(way.rounding)},
                                                seed);
     heads.push_back({.Q = 4 * rows.q.bottomRows(size.queries),
                      .K = 4 * rows.k,
@@ -191,25 +180,13 @@ void compare_softmax(const AttentionSize& size, Rounding rounding, double allowe
   std::vector<Carried<float>> none(2);
   std::vector<Carried<double>> wide_none(2);
   const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 64};
-  const auto got = cuda::make_engine<CachedQueries, float>(rounding)->run(chunks, heads, none);
+  const auto got = cuda::make_engine<CachedQueries, float>(way.rounding)->run(chunks, heads, none);
   const auto plain = cuda::make_engine<CachedQueries, double>(Rounding::none);
   const auto expected = plain->run({.form = Form::recurrent}, wide, wide_none);
   for (std::size_t head = 0; head < 2; ++head)
-    CHECK(furthest_apart(got[head].cast<double>(), expected[head]) <= allowed * largest(expected[head]));
+    CHECK(furthest_apart(got[head].cast<double>(), expected[head]) <=
+          way.allowed_softmax * largest(expected[head]));
 }
-
-/// A way to multiply on tensor cores, and by how much of the largest number it may be off.
-struct Way {
-  Rounding rounding;
-  const char* needs;
-  double allowed;
-  double allowed_softmax;
-};
-
-// bf16: worst of many draws 6e-3 and, of states, 8e-3; a bf16 is rounded by up to 2^-8 = 4e-3 of itself.
-// tf32: what the precision promises, ten roundings of a factor, 2^-11 of itself each; worst of the kernels
-// carried out on a processor, lane by lane, 3e-3. In softmax two roundings times |q| |k| = 16 in an exponent.
-constexpr Way ways[] = {{Rounding::bf16, "9.0", 1.5e-2, 1e-2}, {Rounding::tf32, "8.0 and up", 5e-3, 5e-3}};
 
 /// Calls visit(way) for each that the device has.
 template <class Visit>
@@ -225,12 +202,27 @@ void for_each_way(Visit visit) {
 
 }  // namespace
 
-TEST_CASE("chunks on tensor cores give what the recurrence gives") {
-  for_each_way([](const Way& way) { compare_sizes(way.rounding, way.allowed); });
+TEST_CASE(
+    "chunks on tensor cores give what the recurrence gives, in sizes that fill no tile and of keys that are "
+    "alike") {
+  std::vector<Kind> kinds = {{.tokens = 130, .dk = 17, .dv = 33},
+                             {.tokens = 70, .dk = 64, .dv = 65},
+                             {.tokens = 70, .dk = 65, .dv = 1},
+                             {.tokens = 130, .dk = 1, .dv = 200, .beta = false},
+                             {.tokens = 70, .dk = 100, .dv = 8, .gates_are_logs = false},
+                             {.tokens = 1000, .alike = 0.8}};
+  for (const Index tokens : {0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200})
+    kinds.push_back({.tokens = tokens});
+  for_each_way([&](const Way& way) {
+    compare_structures(kinds, {Decay::none, Decay::scalar, Decay::key}, way);
+  });
 }
 
 TEST_CASE("gates of channels that close within a few tokens keep chunks finite") {
-  for_each_way([](const Way& way) { compare_closing_gates(way.rounding, way.allowed); });
+  std::vector<Kind> kinds;
+  for (const double strongest : {3.0, 10.0, 30.0, 300.0})  // at 10 about half of them, within 16 tokens
+    kinds.push_back({.tokens = 200, .alike = 0.5, .strongest = strongest});
+  for_each_way([&](const Way& way) { compare_structures(kinds, {Decay::key}, way); });
 }
 
 TEST_CASE("softmax on tensor cores gives what it gives in f64") {
@@ -238,7 +230,7 @@ TEST_CASE("softmax on tensor cores gives what it gives in f64") {
                                  {129, 271, 64, 128}, {1, 500, 1, 1},  {700, 1, 128, 100},
                                  {64, 0, 64, 64}};
   for_each_way([&](const Way& way) {
-    for (const AttentionSize& size : sizes) compare_softmax(size, way.rounding, way.allowed_softmax);
+    for (const AttentionSize& size : sizes) compare_softmax(size, way);
   });
 }
 
@@ -327,8 +319,8 @@ TEST_CASE("a rule that is said to have kernels for tensor cores goes to them, an
   const bool is_hopper = has_gpu() && cuda_devices().front().major == 9;
   for (const Precision precision : {Precision::tf32, Precision::bf16}) {
     for (const Index channels : {16, 128, 136}) {
-      const auto cases = testing::usual_cases({.tokens = 3, .dk = channels, .dv = channels});
-      testing::for_every_form(cases, precision, [&](const testing::Case& each, Form form) {
+      const auto cases = usual_cases({.tokens = 3, .dk = channels, .dv = channels});
+      for_every_form(cases, precision, [&](const Case& each, Form form) {
         const RaceEntry entry = {.variant = each.variant->id,
                                  .form = form,
                                  .device = "cuda",
