@@ -72,6 +72,18 @@ std::string next_piece(const LanguageModel<Scalar>& model, const std::string& te
   return tokenizer().piece(continuations(logits, logits.rows() - 1, 1).front().piece);
 }
 
+/// Checks that the likeliest next pieces are those of the reference.
+void check_top(const Matrix<double>& logits, const nlohmann::json& expected) {
+  const auto top = continuations(logits, logits.rows() - 1, 5);
+  REQUIRE(top.size() == 5);
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    CAPTURE(i);
+    CHECK(top[i].piece == expected[i][0].get<Index>());
+    // Both are f64; the reference says its own probabilities whole.
+    CHECK(std::abs(top[i].probability - expected[i][2].get<double>()) < 1e-9);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a text becomes the pieces of the reference, and its bytes again", "[language]") {
@@ -93,14 +105,8 @@ TEST_CASE("the model says what the reference says, in every form", "[language]")
   for (const auto& each : told("reference")) {
     const std::vector<Index> ids = each.at("ids").get<std::vector<Index>>();
     const Matrix<double> logits = delta_net().logits(ids, as_trained);
-    const auto top = continuations(logits, logits.rows() - 1, 5);
-    REQUIRE(top.size() == 5);
-    for (std::size_t i = 0; i < top.size(); ++i) {
-      CAPTURE(each.at("text").get<std::string>(), i);
-      CHECK(top[i].piece == each.at("top")[i][0].get<Index>());
-      // Both are f64; the reference says its own probabilities whole.
-      CHECK(std::abs(top[i].probability - each.at("top")[i][2].get<double>()) < 1e-9);
-    }
+    CAPTURE(each.at("text").get<std::string>());
+    check_top(logits, each.at("top"));
     CHECK(std::abs(logits.row(logits.rows() - 1).norm() - each.at("logits_last_l2").get<double>()) < 1e-8);
     CHECK(furthest_apart(read(delta_net(), ids, {}, as_trained).losses,
                          each.at("loss_per_token").get<std::vector<double>>()) < 1e-8);
@@ -158,12 +164,7 @@ TEST_CASE("a layer that only adds answers with an older fact; other intervention
           "[language]") {
   for (const auto& each : told("reference")) {
     const std::vector<Index> ids = each.at("ids").get<std::vector<Index>>();
-    const Matrix<double> logits = delta_net().logits(ids, changed_by({"only-add:2"}));
-    const auto top = continuations(logits, logits.rows() - 1, 5);
-    for (std::size_t i = 0; i < top.size(); ++i) {
-      CHECK(top[i].piece == each.at("top_when_layer_2_only_adds")[i][0].get<Index>());
-      CHECK(std::abs(top[i].probability - each.at("top_when_layer_2_only_adds")[i][2].get<double>()) < 1e-9);
-    }
+    check_top(delta_net().logits(ids, changed_by({"only-add:2"})), each.at("top_when_layer_2_only_adds"));
   }
   CHECK(next_piece(delta_net(), jars, {}) == " lamp");
   CHECK(next_piece(delta_net(), jars, {"only-add:2"}) == " bell");
