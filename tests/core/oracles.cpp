@@ -17,10 +17,10 @@ struct Head {
   bool has(const char* name) const { return arrays.contains(name); }
   Index rows(const char* name) const { return arrays.find(name)->second.shape[0]; }
 
-  /// Row t as a column vector.
+  /// Row t as a column vector; of an array [T, h, K] row t h + j for step j of token t.
   Column row(const char* name, Index t) const {
     const Array& array = arrays.find(name)->second;
-    const Index width = array.rank() == 1 ? 1 : array.shape[1];
+    const Index width = array.rank() == 1 ? 1 : array.shape.back();
     Column x(width);
     for (Index i = 0; i < width; ++i) x(i) = array[t * width + i];
     return x;
@@ -33,8 +33,8 @@ struct Head {
   }
 
   Index tokens() const { return rows("q"); }
-  Index dk() const { return arrays.find("q")->second.shape[1]; }
-  Index dv() const { return arrays.find("v")->second.shape[1]; }
+  Index dk() const { return arrays.find("q")->second.shape.back(); }
+  Index dv() const { return arrays.find("v")->second.shape.back(); }
   double parameter(const char* name) const { return settings.parameters.find(name)->second; }
 
   Column q(Index t) const { return parameter("scale") * row("q", t); }
@@ -245,41 +245,27 @@ Output fox(const Head& head) {
 /// Spec 3.3, the table of maps.
 Column phi(const std::string& map, const Column& x, const Dense& directions = {}) {
   const Index K = x.size();
-  std::vector<double>
-      pairs;  // x x^T packed: the upper triangle by rows, what stands for two cells times sqrt 2
-  for (Index i = 0; i < K; ++i) {
-    for (Index j = i; j < K; ++j) pairs.push_back(i == j ? x(i) * x(i) : std::sqrt(2.0) * x(i) * x(j));
+  // x x^T packed: the upper triangle by rows, what stands for two cells times sqrt 2.
+  Column pairs(K * (K + 1) / 2);
+  Index cell = 0;
+  for (Index i = 0; i < K; ++i)
+    for (Index j = i; j < K; ++j) pairs(cell++) = (i == j ? 1 : std::sqrt(2.0)) * x(i) * x(j);
+  if (map == "elu1") return x.unaryExpr([](double each) { return each > 0 ? each + 1 : std::exp(each); });
+  if (map == "relu") return x.cwiseMax(0.0);
+  if (map == "squared") return pairs;
+  if (map == "taylor1") return (Column(1 + K) << 1, x / x.norm()).finished();
+  if (map == "taylor2") return (Column(1 + K + cell) << 1, x, pairs / std::sqrt(2.0)).finished();
+  if (map == "favor") {
+    const double scale = 1 / std::sqrt(static_cast<double>(directions.rows()));
+    return scale * ((directions * x).array() - x.squaredNorm() / 2).exp().matrix();
   }
-  std::vector<double> features;
-  if (map == "elu1") {
-    for (const double each : x) features.push_back(each > 0 ? each + 1 : std::exp(each));
-  } else if (map == "relu") {
-    for (const double each : x) features.push_back(each > 0 ? each : 0);
-  } else if (map == "squared") {
-    features = pairs;
-  } else if (map == "taylor1") {
-    features.push_back(1);
-    for (const double each : x) features.push_back(each / x.norm());
-  } else if (map == "taylor2") {
-    features.push_back(1);
-    for (const double each : x) features.push_back(each);
-    for (const double each : pairs) features.push_back(each / std::sqrt(2.0));
-  } else if (map == "favor") {
-    for (Index r = 0; r < directions.rows(); ++r) {
-      const double along = directions.row(r) * x;
-      features.push_back(std::exp(along - x.squaredNorm() / 2) /
-                         std::sqrt(static_cast<double>(directions.rows())));
-    }
-  } else {
-    throw std::logic_error("no oracle for the feature map " + map);
-  }
-  return Eigen::Map<const Column>(features.data(), static_cast<Index>(features.size()));
+  throw std::logic_error("no oracle for the feature map " + map);
 }
 
 /// Spec 3.3: o_t = S_t^T phi(q_t) / (z_t . phi(q_t) + eps).
 Output kernel(const Head& head) {
-  const std::string& map_q = head.settings.options.find("feature_map_q")->second;
-  const std::string& map_k = head.settings.options.find("feature_map_k")->second;
+  const std::string& map_q = head.settings.options.at("feature_map_q");
+  const std::string& map_k = head.settings.options.at("feature_map_k");
   const Dense directions = head.has("directions") ? head.matrix("directions") : Dense();
   const Index m = phi(map_k, Column::Ones(head.dk()), directions).size();
   Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(m, head.dv());
@@ -356,24 +342,15 @@ Output mamba(const Head& head) {
 /// Spec 3.13: several delta steps per token on alpha_t S_{t-1}.
 Output deltaproduct(const Head& head) {
   const Index h = head.arrays.at("beta").shape[1];
-  const auto step_row = [&](const char* name, Index t, Index j, Index width) {
-    const Array& array = head.arrays.find(name)->second;
-    Column x(width);
-    for (Index i = 0; i < width; ++i) x(i) = array[(t * h + j) * width + i];
-    return x;
-  };
   const bool decays = head.has("alpha") || head.has("g");
-  const Index dv = head.arrays.at("v").shape[2];
-  Dense S = head.has("initial_state") ? head.matrix("initial_state") : Dense::Zero(head.dk(), dv);
-  Matrix<double> o(head.tokens(), dv);
+  Dense S = head.state("initial_state");
+  Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
     const Dense before = S;
     if (decays) S *= head.alpha(t)(0);
     for (Index j = 0; j < h; ++j) {
-      const Column k = step_row("k", t, j, head.dk());
-      const Column v = step_row("v", t, j, dv);
-      const double beta = head.arrays.at("beta")[t * h + j];
-      S += beta * k * (v.transpose() - k.transpose() * S).eval();
+      const Column k = head.k(t * h + j);
+      S += head.row("beta", t)(j) * k * (head.v(t * h + j).transpose() - k.transpose() * S).eval();
     }
     o.row(t) = head.asked(head.reads_before() ? before : S, t);
   }

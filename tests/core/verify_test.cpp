@@ -104,11 +104,9 @@ Output output(std::vector<double> o, std::vector<double> state) {
 }  // namespace
 
 TEST_CASE("verify passes for every variant, form and precision") {
-  VerifyPlan plan;
-  plan.lengths = {0, 1, 2, 17, 33};
-  plan.chunk_sizes = {1, 7, 32, VerifyPlan::whole_sequence};
-  plan.sizes = {{12, 7}};
-  const VerifyReport report = verify(plan);
+  const VerifyReport report = verify({.lengths = {0, 1, 2, 17, 33},
+                                      .chunk_sizes = {1, 7, 32, VerifyPlan::whole_sequence},
+                                      .sizes = {{12, 7}}});
   INFO(to_table(report));
   CHECK(report.passed());
   for (const Variant& variant : variants()) {
@@ -128,14 +126,13 @@ TEST_CASE("verify passes for every variant, form and precision") {
 }
 
 TEST_CASE("long texts, and texts that forget nothing, agree too") {
-  VerifyPlan plan;
-  plan.lengths = {16, 33};
-  plan.chunk_sizes = {64};
-  plan.sizes = {{9, 5}};
-  plan.long_lengths = {333};
-  plan.initial_states = {};
-  plan.batch_sizes = {8};
-  plan.jobs = 2;
+  VerifyPlan plan{.lengths = {16, 33},
+                  .chunk_sizes = {64},
+                  .sizes = {{9, 5}},
+                  .initial_states = {},
+                  .long_lengths = {333},
+                  .batch_sizes = {8},
+                  .jobs = 2};
   const VerifyReport report = verify(plan);
   INFO(to_table(report));
   CHECK(report.passed());
@@ -211,10 +208,7 @@ TEST_CASE("a variant added to the table is verified and listed unasked") {
   table.push_back(homemade("homemade"));
   CHECK(find_variant("homemade", table).label == "Home-made");
 
-  VerifyPlan plan;
-  plan.variants = {"homemade"};
-  plan.keeps = false;
-  const VerifyReport report = verify(plan, table);
+  const VerifyReport report = verify({.variants = {"homemade"}, .keeps = false}, table);
   INFO(to_table(report));
   CHECK(report.passed());
   REQUIRE(report.results.size() == 8);
@@ -243,18 +237,15 @@ TEST_CASE("a fault in one form fails with its place and how to run it again") {
 }
 
 TEST_CASE("a wrong final state, a NaN and a thrown error fail") {
-  const VerifyReport forgetful = verify_faulty(Faulty::Fault::forgets_state);
-  CHECK_FALSE(forgetful.passed());
-  CHECK(row(forgetful, Form::chunkwise, Precision::f64).worst.array == "final_state");
-
-  const VerifyReport not_a_number = verify_faulty(Faulty::Fault::not_a_number);
-  CHECK_FALSE(not_a_number.passed());
-  CHECK(row(not_a_number, Form::chunkwise, Precision::f32).worst.row == 16);
-  CHECK(row(not_a_number, Form::chunkwise, Precision::f32).worst.column == 1);
-
-  const VerifyReport thrown = verify_faulty(Faulty::Fault::throws);
-  CHECK_FALSE(thrown.passed());
-  CHECK(row(thrown, Form::chunkwise, Precision::f64).message == "out of order");
+  const auto failed = [](Faulty::Fault fault) {
+    const VerifyReport report = verify_faulty(fault);
+    CHECK_FALSE(report.passed());
+    return row(report, Form::chunkwise, Precision::f64);
+  };
+  CHECK(failed(Faulty::Fault::forgets_state).worst.array == "final_state");
+  CHECK(failed(Faulty::Fault::not_a_number).worst.row == 16);
+  CHECK(failed(Faulty::Fault::not_a_number).worst.column == 1);
+  CHECK(failed(Faulty::Fault::throws).message == "out of order");
 }
 
 TEST_CASE("a named exception allows more where it applies, and says why") {

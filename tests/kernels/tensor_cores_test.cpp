@@ -8,20 +8,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
 #include <random>
 #include <set>
-#include <string>
 
 #include "core/base/error.h"
-#include "core/contract/variant.h"
-#include "core/engines/device_engines.h"
 #include "core/numbers/arithmetic.h"
-#include "core/operator/program.h"
 #include "core/race/lines.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/row_kernels.h"
 
@@ -77,7 +70,7 @@ Program<float> random_program(const Kind& kind, unsigned seed) {
   const Index gates = kind.decay == Decay::key ? kind.dk : kind.decay == Decay::scalar ? 1 : 0;
   program.gate = drawn(kind.tokens, gates, [&](Index i) {
     const bool closes = i / std::max<Index>(gates, 1) == kind.tokens / 2;
-    const double g = closes ? -std::numeric_limits<double>::infinity() : -kind.strongest * uniform(bits);
+    const double g = closes ? -infinity : -kind.strongest * uniform(bits);
     return kind.gates_are_logs ? g : std::exp(g);
   });
   return program;
