@@ -254,15 +254,6 @@ TEST_CASE("tokens are grouped as the form takes them") {
   });
 }
 
-TEST_CASE("stepping keeps the token that was chosen") {
-  const Case each = random_case("gla", {.tokens = 12});
-  const auto trace = each.trace(Form::chunkwise, 4);
-  const Cursor chosen = trace->at_token(trace->first(), 6);
-  CHECK(chosen == Cursor{1, 0, 2});
-  CHECK(trace->token(trace->next(chosen)) == 6);
-  CHECK(trace->token(trace->previous(trace->next(chosen))) == 6);
-}
-
 TEST_CASE("at_token goes to every token, keeps the operation and stops at the ends") {
   for_every_trace(all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 23}),
                   [](const Case&, Form, const Trace& trace) {
