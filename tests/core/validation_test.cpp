@@ -100,11 +100,6 @@ TEST_CASE("a size that does not fit is named, with the array that fixed it") {
   CHECK(refusal("linear", batches) == R"(array "k": shape [1, 3, 1, 2] has 1 batches; expected 2 as in "q")");
 }
 
-TEST_CASE("no tokens are legal") {
-  CHECK(refusal("linear", {{"q", filled({0, 2}, 1)}, {"k", filled({0, 2}, 1)}, {"v", filled({0, 3}, 1)}})
-            .empty());
-}
-
 TEST_CASE("a number outside its range is named with its index") {
   CHECK(refusal_of_number("k", 3, quiet_nan) == R"(array "k": index [1, 1] is nan; expected finite)");
   CHECK(refusal_of_number("v", 4, -infinity) == R"(array "v": index [2, 0] is -inf; expected finite)");
