@@ -82,49 +82,41 @@ Expression RandomExpressions::leaf(Index rows, Index columns) {
 }
 
 Expression RandomExpressions::operation(Index rows, Index columns, int depth) {
+  const auto counted = [&](const char* kind, const Expression& expression) {
+    ++grown[kind];
+    return expression;
+  };
+  const auto same = [&] { return grow(rows, columns, depth); };
   switch (upto(11)) {
     case 0:
-      ++grown["transpose"];
-      return transpose(grow(columns, rows, depth));
+      return counted("transpose", transpose(grow(columns, rows, depth)));
     case 1:
-      ++grown["number times matrix"];
-      return grow(1, 1, depth) * grow(rows, columns, depth);
+      return counted("number times matrix", grow(1, 1, depth) * same());
     case 2:
-      ++grown["matrix times number"];
-      return grow(rows, columns, depth) * grow(1, 1, depth);
+      return counted("matrix times number", same() * grow(1, 1, depth));
     case 3:
-      ++grown["outer product"];
-      return grow(rows, 1, depth) * grow(1, columns, depth);
+      return counted("outer product", grow(rows, 1, depth) * grow(1, columns, depth));
     case 4:
-      ++grown["diagonal on the left"];
-      return diagonal(grow(rows, 1, depth)) * grow(rows, columns, depth);
+      return counted("diagonal on the left", diagonal(grow(rows, 1, depth)) * same());
     case 5:
-      ++grown["diagonal on the right"];
-      return grow(rows, columns, depth) * diagonal(grow(columns, 1, depth));
+      return counted("diagonal on the right", same() * diagonal(grow(columns, 1, depth)));
     case 6: {
       // A single inner index would make a [1, 1] factor of a single row.
-      ++grown["product"];
-      const Index inner = upto(5);
-      return inner == 1 ? grow(rows, 2, depth) * grow(2, columns, depth)
-                        : grow(rows, inner, depth) * grow(inner, columns, depth);
+      const Index drawn = upto(5);
+      const Index inner = drawn == 1 ? 2 : drawn;
+      return counted("product", grow(rows, inner, depth) * grow(inner, columns, depth));
     }
     case 7: {
-      ++grown["hadamard"];
       const Expression other =
           upto(1) == 0 ? grow(rows, upto(1) == 0 ? 1 : columns, depth) : grow(1, columns, depth);
-      return upto(1) == 0 ? hadamard(grow(rows, columns, depth), other)
-                          : hadamard(other, grow(rows, columns, depth));
+      return counted("hadamard", upto(1) == 0 ? hadamard(same(), other) : hadamard(other, same()));
     }
     case 8:
-      ++grown["sum"];
-      return grow(rows, columns, depth) + grow(rows, columns, depth);
+      return counted("sum", same() + same());
     case 9:
-      ++grown["difference"];
-      return grow(rows, columns, depth) - grow(rows, columns, depth);
+      return counted("difference", same() - same());
     case 10:
-      if (rows != columns) return leaf(rows, columns);
-      ++grown["diagonal"];
-      return diagonal(grow(rows, 1, depth));
+      return rows == columns ? counted("diagonal", diagonal(grow(rows, 1, depth))) : leaf(rows, columns);
     default:
       break;
   }
