@@ -318,7 +318,7 @@ TEST_CASE("Newton-Schulz shows its iterates and their singular values") {
   REQUIRE(step.iterates.size() == 6);
   REQUIRE(step.singular_values.cols() == 6);
   for (Index i = 0; i < 6; ++i) {
-    const Vector<double> own = singular_values(step.iterates[static_cast<std::size_t>(i)]);
+    const Vector<double> own = singular_values(entry(step.iterates, i));
     CHECK((own - step.singular_values.col(i)).norm() < 1e-13);
   }
   CHECK(step.singular_values.col(0).norm() == Approx(1).epsilon(1e-6));
@@ -471,7 +471,7 @@ TEST_CASE("The learning curve is learning_at at every token") {
     REQUIRE(curve.size() == 7);
     for (Index token = 0; token < 7; ++token) {
       const LearningStep step = learning_at(*each.variant, each.sequence, token).back();
-      const auto& point = curve[static_cast<std::size_t>(token)];
+      const auto& point = entry(curve, token);
       REQUIRE(point);
       CHECK(point->loss_before == step.loss_before);
       CHECK(point->loss_after == step.loss_after);

@@ -110,13 +110,13 @@ Matrix<double> run_in_pieces(const Program<double>& program, Matrix<double>& S, 
       piece.read_after.push_back(time - first);
     };
     for (Index s = 0; s < program.reads(); ++s)
-      serve(program.q, program.read_sight, program.read_after[static_cast<std::size_t>(s)], o, s);
+      serve(program.q, program.read_sight, entry(program.read_after, s), o, s);
     for (Index r = first + count; r < N; ++r)
-      serve(program.a, program.erase_sight, program.erase_after[static_cast<std::size_t>(r)], found, r);
+      serve(program.a, program.erase_sight, entry(program.erase_after, r), found, r);
     if (count == 0) break;
 
     for (Index i = 0; i < count; ++i) {
-      const Index time = program.erase_after[static_cast<std::size_t>(first + i)];
+      const Index time = entry(program.erase_after, first + i);
       piece.erase_after.push_back(std::max<Index>(time - first, 0));
       if (time >= first) continue;
       piece.a.row(i).setZero();

@@ -51,7 +51,7 @@ TEST_CASE("the records of an edited trace are those of its equations, in whateve
     for (const Index block :
          {last, Index{0}, last / 2, last / 2 + (last > 0 ? 1 : 0), last / 3, last, last / 2}) {
       INFO(name(form) << " block " << block);
-      const Record& right = expected[static_cast<std::size_t>(block)];
+      const Record& right = entry(expected, block);
       CHECK(same(*trace->shared_record(block), right));
       CHECK(same(right, *trace->shared_record(block)));
     }
@@ -111,8 +111,7 @@ TEST_CASE("every fault in every form that can have it has a place in a formula a
         if (at.rows_per_token > 0) {
           // Rows of tokens before it are right.
           const std::vector<double> errors = errors_by_row(at.tensor, wrong.is, wrong.should_be);
-          for (Index row = 0; row < at.row; ++row)
-            CHECK(errors[static_cast<std::size_t>(row)] <= step_tolerance);
+          for (Index row = 0; row < at.row; ++row) CHECK(entry(errors, row) <= step_tolerance);
         }
         CHECK((wrong.change.piece.has_value() || !wrong.change.carried.empty()));
         const double largest = wrong.should_be.cwiseAbs().maxCoeff();

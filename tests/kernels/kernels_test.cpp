@@ -142,7 +142,7 @@ double worst_error(bool in_registers, const Structure& structure, const Size& si
                                   .v = v.of_head(h),
                                   .gate = alpha.of_head(h),
                                   .beta = beta.of_head(h)};
-    Matrix<double>& expected = S[static_cast<std::size_t>(h)];
+    Matrix<double>& expected = entry(S, h);
     compare(o.of_head(h), recurrent(program, expected));
     compare(states.of_head(h), expected);
   }
