@@ -79,7 +79,7 @@ void check_same(const Case& joint, const Case& named) {
 /// alpha itself of every token and channel, however the arrays hold it: [T, K].
 Matrix<double> alphas(const Case& each) {
   Matrix<double> alpha = each.sequence.at("alpha").all<double>();
-  if (each.sequence.gates_are_logs) alpha = alpha.array().exp().matrix();
+  if (each.sequence.gates_are_logs) alpha = alpha.unaryExpr([](double g) { return std::exp(g); }).eval();
   return alpha.replicate(1, alpha.cols() == 1 ? each.sequence.dk : 1);
 }
 
