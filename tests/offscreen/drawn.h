@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
-#include <imgui_internal.h>  // to find windows
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -92,10 +92,11 @@ class ShownProgram {
   void choose(Form form) {
     choose([&](Choice& choice) { choice.form = form; });
   }
-  void choose(const std::string& variant, Form form) {
+  void choose(const std::string& variant, Form form, std::optional<Index> chunk_size = {}) {
     choose([&](Choice& choice) {
       choice.variant = variant;
       choice.form = form;
+      choice.chunk_size = chunk_size.value_or(choice.chunk_size);
     });
   }
 
@@ -140,7 +141,7 @@ class ShownProgram {
     REQUIRE(application.undrawn() == "");
   }
 
-  /// Draws it so at a token, in a window of another size, in a workspace.
+  /// Draws it so at a token, in a window of another size, in a workspace, after a command.
   void draw_at(Index token) {
     session.go_to_token(token);
     draw();
@@ -151,6 +152,10 @@ class ShownProgram {
   }
   void draw_in(std::string_view workspace) {
     application.enter(workspace);
+    draw();
+  }
+  void draw_after(std::string_view command) {
+    perform(find_command(application, command), application);
     draw();
   }
 
@@ -172,24 +177,29 @@ void in_window(ImVec2 size, const auto& draw, ImVec2 at = {}) {
   ImGui::End();
 }
 
+/// Draws so many frames in such a window, whose pixels nobody sees.
+void pass_in_window(Offscreen& offscreen, ImVec2 size, const auto& draw, int frames = 1, ImVec2 at = {}) {
+  for (int i = 0; i < frames; ++i) offscreen.pass([&] { in_window(size, draw, at); });
+}
+
 inline Rgb8 pixel(const Image& image, int x, int y) {
   const std::uint8_t* bytes = image.pixel(x, y);
   return {bytes[0], bytes[1], bytes[2]};
 }
 
-inline bool is_tip_shown() {
-  const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
-  return tip && tip->Active;
+/// Counts the pixels of a rectangle for which `is` is true.
+int count_pixels(const Rectangle& where, const std::predicate<int, int> auto& is) {
+  int count = 0;
+  for (int y = static_cast<int>(where.minimum.y); y < static_cast<int>(where.maximum.y); ++y) {
+    for (int x = static_cast<int>(where.minimum.x); x < static_cast<int>(where.maximum.x); ++x)
+      count += is(x, y) ? 1 : 0;
+  }
+  return count;
 }
 
-/// What those of the parts below `path` say that are called `piece`: the names of all rows of a list.
-inline std::vector<std::string> said_by(std::string_view path, std::string_view piece,
-                                        const Parts& all = parts()) {
-  std::vector<std::string> words;
-  for (const Part* part : all.below(path)) {
-    if (part->path.substr(part->path.rfind('/') + 1) == piece) words.push_back(part->words);
-  }
-  return words;
+/// All of a picture.
+inline Rectangle everywhere(const Image& image) {
+  return {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};
 }
 
 /// None of them lies over another.

@@ -29,14 +29,10 @@ Image draw(Offscreen& offscreen, const std::string& latex, float size, ImU32 col
 
 // How many pixels are nearly of this colour.
 int count(const Image& image, int red, int green, int blue) {
-  int result = 0;
-  for (int y = 0; y < image.height; ++y) {
-    for (int x = 0; x < image.width; ++x) {
-      const std::uint8_t* p = image.pixel(x, y);
-      if (std::abs(p[0] - red) + std::abs(p[1] - green) + std::abs(p[2] - blue) < 60) ++result;
-    }
-  }
-  return result;
+  return count_pixels(everywhere(image), [&](int x, int y) {
+    const Rgb8 p = pixel(image, x, y);
+    return std::abs(p.red - red) + std::abs(p.green - green) + std::abs(p.blue - blue) < 60;
+  });
 }
 
 // The rows that hold any ink.

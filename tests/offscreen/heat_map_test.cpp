@@ -17,6 +17,11 @@ struct Placement {
   int y = 0;
   int width = 0;
   int height = 0;
+
+  Rectangle where() const {
+    const ImVec2 size = {static_cast<float>(width), static_cast<float>(height)};
+    return box_at({static_cast<float>(x), static_cast<float>(y)}, size);
+  }
 };
 
 // Ordinary numbers with all the odd ones among them.
@@ -39,12 +44,7 @@ Image draw(Offscreen& offscreen, const std::string& key, const Matrix<double>& v
            const Placement& at, const HeatMapLook& look) {
   return offscreen.render(
       [&] {
-        in_window({picture_size, picture_size}, [&] {
-          heat_map(key, values, version,
-                   box_at({static_cast<float>(at.x), static_cast<float>(at.y)},
-                          {static_cast<float>(at.width), static_cast<float>(at.height)}),
-                   look);
-        });
+        in_window({picture_size, picture_size}, [&] { heat_map(key, values, version, at.where(), look); });
       },
       2);
 }
@@ -57,18 +57,16 @@ int differences(const Image& image, const Matrix<float>& cells, const Placement&
   const auto cell_of = [](Index pixel, Index count, Index pixels) {
     return (2 * pixel + 1) * count / (2 * pixels);
   };
-  int result = 0;
-  for (int y = 0; y < at.height; ++y) {
-    for (int x = 0; x < at.width; ++x) {
-      const Index row = cell_of(y, cells.rows(), at.height);
-      const Index column = cell_of(x, cells.cols(), at.width);
-      const bool between = line > 0 && (row != cell_of(std::max(y - line, 0), cells.rows(), at.height) ||
-                                        column != cell_of(std::max(x - line, 0), cells.cols(), at.width));
-      const Rgb8 expected = colour(between ? line_map : map, cells(row, column), range);
-      if (pixel(image, at.x + x, at.y + y) != expected) ++result;
-    }
-  }
-  return result;
+  return count_pixels(at.where(), [&](int pixel_x, int pixel_y) {
+    const int x = pixel_x - at.x;
+    const int y = pixel_y - at.y;
+    const Index row = cell_of(y, cells.rows(), at.height);
+    const Index column = cell_of(x, cells.cols(), at.width);
+    const bool between = line > 0 && (row != cell_of(std::max(y - line, 0), cells.rows(), at.height) ||
+                                      column != cell_of(std::max(x - line, 0), cells.cols(), at.width));
+    const Rgb8 expected = colour(between ? line_map : map, cells(row, column), range);
+    return pixel(image, pixel_x, pixel_y) != expected;
+  });
 }
 
 struct Case {
@@ -126,20 +124,17 @@ TEST_CASE("heat map: what a mask takes out is hatched, every other number is a n
       const Image image = draw(offscreen, "masked", values, ++version, at, look);
       int paper = 0;
       int lines = 0;
-      int wrong = 0;
-      for (int y = 0; y < at.height; ++y) {
-        for (int x = 0; x < at.width; ++x) {
-          const double value = values((2 * y + 1) * 6 / (2 * at.height), (2 * x + 1) * 8 / (2 * at.width));
-          const Rgb8 seen = pixel(image, at.x + x, at.y + y);
-          if (masked && value == -infinity) {
-            paper += style::colour(seen) == colours.background ? 1 : 0;
-            lines += style::colour(seen) == colours.edge ? 1 : 0;
-            wrong += style::colour(seen) != colours.background && style::colour(seen) != colours.edge ? 1 : 0;
-          } else {
-            wrong += seen != colour(colours.map, static_cast<float>(value), 1) ? 1 : 0;
-          }
-        }
-      }
+      const int wrong = count_pixels(at.where(), [&](int x, int y) {
+        const double value =
+            values((2 * (y - at.y) + 1) * 6 / (2 * at.height), (2 * (x - at.x) + 1) * 8 / (2 * at.width));
+        const Rgb8 seen = pixel(image, x, y);
+        if (!masked || value != -infinity) return seen != colour(colours.map, static_cast<float>(value), 1);
+        const bool is_paper = style::colour(seen) == colours.background;
+        const bool is_line = style::colour(seen) == colours.edge;
+        paper += is_paper;
+        lines += is_line;
+        return !is_paper && !is_line;
+      });
       CHECK(wrong == 0);
       CHECK((lines > 0) == masked);
       // One pixel in seven; the ends of rows leave some over.
@@ -219,14 +214,8 @@ TEST_CASE("heat map: the window cuts it off, and what is drawn after it is as ev
   const Image without = frame(false);
   const Image with = frame(true);
   const Rgb8 strongest = style::colours().map.positive[2];
-  int outside = 0;
-  for (int y = 0; y < picture_size; ++y) {
-    for (int x = 0; x < picture_size; ++x) {
-      const bool inside = x >= 20 && x < 120 && y >= 20 && y < 120;
-      if (!inside && pixel(with, x, y) != pixel(without, x, y)) ++outside;
-    }
-  }
-  CHECK(outside == 0);
+  const auto is_changed = [&](int x, int y) { return pixel(with, x, y) != pixel(without, x, y); };
+  CHECK(count_pixels(everywhere(with), is_changed) == count_pixels({{20, 20}, {120, 120}}, is_changed));
   CHECK(pixel(with, 20 + 50, 20 + 50) == strongest);
 }
 
@@ -275,7 +264,7 @@ TEST_CASE("heat map: the cell under the pointer is the one that is drawn there")
   offscreen.render([] {}, 1);  // makes the context current
   const ImVec2 position(10, 20);
   for (const Case& c : cases) {
-    const ImVec2 size(static_cast<float>(c.at.width), static_cast<float>(c.at.height));
+    const ImVec2 size = c.at.where().size();
     const Rectangle where = box_at(position, size);
     const auto at = [&](float x, float y) {
       return hovered_cell(where, c.rows, c.columns, {position.x + x, position.y + y});

@@ -49,12 +49,7 @@ bool is_seen(const Image& image, const Rectangle& place, ImU32 colour) {
                  3;
         });
   };
-  for (int y = static_cast<int>(place.minimum.y); y < static_cast<int>(place.maximum.y); ++y) {
-    for (int x = static_cast<int>(place.minimum.x); x < static_cast<int>(place.maximum.x); ++x) {
-      if (near(colour_at(image, x, y))) return true;
-    }
-  }
-  return false;
+  return count_pixels(place, [&](int x, int y) { return near(colour_at(image, x, y)); }) > 0;
 }
 
 /// Whether a page lies over what the letter belongs to, which is dimmed as a whole.
@@ -72,9 +67,8 @@ struct SeenLetters {
 void look_at(ShownProgram& shown, SeenLetters& seen) {
   for (int i = 0; i < 5; ++i) shown.draw();
   const Image image = shown.picture(1);
-  const Rectangle screen = {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};
   for (const Glyph& glyph : drawn_glyphs()) {
-    if (!glyph.clip.holds(glyph.place) || !screen.holds(glyph.place) || is_below_page(glyph)) continue;
+    if (!glyph.clip.holds(glyph.place) || !everywhere(image).holds(glyph.place) || is_below_page(glyph)) continue;
     const ImU32 ground = ground_of(image, glyph.place);
     if (ground == 0) continue;
     const ImU32 ink = over(glyph.colour, ground);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <imgui_internal.h>  // to find windows
 
 #include <string>
 #include <string_view>
@@ -24,6 +25,28 @@ inline std::vector<std::string> words_below(std::string_view path) {
   for (const Part* part : parts().below(path)) words.push_back(part->words);
   return words;
 }
+
+/// What those of the parts below `path` say that are called `piece`: the names of all rows of a list.
+inline std::vector<std::string> said_by(std::string_view path, std::string_view piece,
+                                        const Parts& all = parts()) {
+  std::vector<std::string> words;
+  for (const Part* part : all.below(path)) {
+    if (part->path.substr(part->path.rfind('/') + 1) == piece) words.push_back(part->words);
+  }
+  return words;
+}
+
+/// Whether a window of Dear ImGui is shown, and where it lies.
+inline bool is_window_shown(const char* title) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(title);
+  return window && window->Active;
+}
+inline Rectangle window_place(const char* title) {
+  const ImGuiWindow* window = ImGui::FindWindowByName(title);
+  return window ? box_at(window->Pos, window->Size) : Rectangle();
+}
+
+inline bool is_tip_shown() { return is_window_shown("##Tooltip_00"); }
 
 /// The words below a path that leave their panel, each with its place. What scrolls may go on below it, and
 /// the words of a floor beside it.

@@ -220,18 +220,12 @@ TEST_CASE("style: the controls draw in every state") {
     });
     CHECK(real == 0.5);
     CHECK(whole == 3);
-    const auto has = [&](ImU32 colour) {
-      for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
-        if (IM_COL32(image.rgb[i], image.rgb[i + 1], image.rgb[i + 2], 255) == colour) return true;
-      }
-      return false;
-    };
     const style::Palette& colours = style::colours();
-    CHECK(has(colours.background));
-    CHECK(has(colours.panel));
-    CHECK(has(colours.edge));
-    CHECK(has(colours.gate));
-    CHECK(has(colours.text));
+    for (const ImU32 each : {colours.background, colours.panel, colours.edge, colours.gate, colours.text}) {
+      INFO(style::hex(each));
+      CHECK(count_pixels(everywhere(image),
+                         [&](int x, int y) { return style::colour(pixel(image, x, y)) == each; }) > 0);
+    }
   }
 }
 
@@ -246,13 +240,10 @@ TEST_CASE("style: a slider that is typed into leaves no letter beside its box") 
   slider.press(ImGuiKey_Enter);
   slider.pass();
   REQUIRE(ImGui::GetIO().WantTextInput);
-  int written = 0;  // beyond the frame of what has the keyboard
-  for (int y = 0; y < slider.image.height; ++y) {
-    for (int x = static_cast<int>(slider.to.x) + 10; x < slider.image.width - 2; ++x) {
-      written += style::colour(pixel(slider.image, x, y)) != style::colours().background ? 1 : 0;
-    }
-  }
-  CHECK(written == 0);
+  const Rectangle beside = {{slider.to.x + 10, 0}, {398, 200}};  // beyond the frame of what has the keyboard
+  CHECK(count_pixels(beside, [&](int x, int y) {
+          return style::colour(pixel(slider.image, x, y)) != style::colours().background;
+        }) == 0);
 }
 
 TEST_CASE("style: a slider is dragged, reset and typed into") {
