@@ -28,34 +28,28 @@ constexpr Panel tide_panels[] = {{"Tides", PanelPlace::center, draw_tides, ""},
 const Workspace two_workspaces[] = {{"step", "Step", "", 0, workspaces().front().panels},
                                     {"tides", "Tides", "When the water is high", ImGuiKey_F8, tide_panels}};
 
+ImGuiWindow& window(const char* title) {
+  ImGuiWindow* found = ImGui::FindWindowByName(title);
+  REQUIRE(found != nullptr);
+  return *found;
+}
+
 struct Started : ShownProgram {
   explicit Started(const OwnLayout& kept = {}) : ShownProgram(two_workspaces) {
     application.panel_layout.restore(kept);
     draw();
   }
   OwnLayout own() { return application.panel_layout.own(application.workspaces()); }
+
+  /// The layout after a person has docked one panel beside another.
+  OwnLayout own_docked() {
+    ImGuiWindow& beside = window("Timeline");
+    ImGui::DockContextQueueDock(ImGui::GetCurrentContext(), &beside, beside.DockNode, &window("Data"),
+                                ImGuiDir_Right, 0.3F, false);
+    draw();
+    return own();
+  }
 };
-
-const ImGuiWindow& window(const char* title) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(title);
-  REQUIRE(found != nullptr);
-  return *found;
-}
-
-bool is_shown(const char* title) {
-  const ImGuiWindow* found = ImGui::FindWindowByName(title);
-  return found != nullptr && found->Active;
-}
-
-/// As a person docks one panel beside another.
-void dock(const char* title, const char* beside) {
-  ImGuiWindow* moved = ImGui::FindWindowByName(title);
-  ImGuiWindow* target = ImGui::FindWindowByName(beside);
-  REQUIRE(moved != nullptr);
-  REQUIRE(target != nullptr);
-  ImGui::DockContextQueueDock(ImGui::GetCurrentContext(), target, target->DockNode, moved, ImGuiDir_Right,
-                              0.3F, false);
-}
 
 }  // namespace
 
@@ -63,19 +57,18 @@ TEST_CASE("a workspace is one row: it has a key, a tab, a command and its panels
   Started started;
   Application& application = started.application;
   CHECK(std::string(application.workspace().id) == "step");
-  CHECK(is_shown("Stage"));
-  CHECK_FALSE(is_shown("Tides"));
+  CHECK(is_window_shown("Stage"));
+  CHECK_FALSE(is_window_shown("Tides"));
   started.press(ImGuiKey_F8, 4);
   CHECK(std::string(application.workspace().id) == "tides");
-  CHECK(is_shown("Tides"));
-  CHECK(is_shown("Timeline##tides"));
-  CHECK_FALSE(is_shown("Stage"));
+  CHECK(is_window_shown("Tides"));
+  CHECK(is_window_shown("Timeline##tides"));
+  CHECK_FALSE(is_window_shown("Stage"));
   CHECK(drawn_tides > 0);
   CHECK(window("Tides").Size.y > window("Timeline##tides").Size.y);
-  perform(find_command(application, "workspace.step"), application);
-  started.draw();
-  CHECK(is_shown("Stage"));
-  CHECK_FALSE(is_shown("Tides"));
+  started.draw_after("workspace.step");
+  CHECK(is_window_shown("Stage"));
+  CHECK_FALSE(is_window_shown("Tides"));
   CHECK(application.undrawn() == "");
   CHECK_THROWS_WITH(application.enter("nowhere"), says("nowhere"));
   // With one there is nothing to choose from.
@@ -100,7 +93,7 @@ TEST_CASE("a panel with nothing to show leaves its room to the one above it", "[
   CHECK(lower > 0.27F * (upper + lower));  // at least what the tables of answers need
   has_something = false;
   CHECK(heights().first > 0.98F * (upper + lower));
-  CHECK_FALSE(is_shown("Lower"));
+  CHECK_FALSE(is_window_shown("Lower"));
   CHECK_FALSE(application.panel_layout.is_own(application.workspace()));
   has_something = true;
   CHECK(heights() == std::pair(upper, lower));
@@ -120,29 +113,25 @@ TEST_CASE("docking is kept for each workspace, also between starts", "[layout]")
   {
     Started started;
     CHECK(started.own() == OwnLayout{});
-    dock("Data", "Timeline");
-    started.draw();
+    started.own_docked();
     position = window("Data").Pos;
     CHECK(position.y == window("Timeline").Pos.y);
     started.draw_in("tides");
     CHECK_FALSE(started.application.panel_layout.is_own(started.application.workspace()));
     started.draw_in("step");
-    CHECK(window("Data").Pos.x == position.x);
-    CHECK(window("Data").Pos.y == position.y);
+    CHECK(window("Data").Pos == position);
     kept = started.own();
     CHECK(kept.workspaces == std::vector<std::string>{"step"});
   }
   {
     Started started(kept);
-    CHECK(window("Data").Pos.x == position.x);
-    CHECK(window("Data").Pos.y == position.y);
+    CHECK(window("Data").Pos == position);
     CHECK(window("Data").DockNode != nullptr);
     CHECK(started.own().workspaces == kept.workspaces);
     started.draw_in("tides");
     CHECK(window("Tides").DockNode != nullptr);
     started.application.enter("step");
-    perform(find_command(started.application, "view.reset_layout"), started.application);
-    started.draw();
+    started.draw_after("view.reset_layout");
     CHECK(window("Data").Pos.y < 100);
     CHECK(started.own() == OwnLayout{});
   }
@@ -151,8 +140,7 @@ TEST_CASE("docking is kept for each workspace, also between starts", "[layout]")
 TEST_CASE("another size, tabs and time make a layout nobody's own", "[layout]") {
   Started started;
   Application& application = started.application;
-  const ImVec2 position = window("Stage").Pos;
-  const ImVec2 size = window("Stage").Size;
+  const Rectangle stage = window_place("Stage");
   for (const char* id : {"view.larger", "view.smaller"}) {
     while (why_not(find_command(application, id), application).empty()) {
       perform(find_command(application, id), application);
@@ -162,28 +150,16 @@ TEST_CASE("another size, tabs and time make a layout nobody's own", "[layout]") 
   }
   CHECK(application.zoom == 0.5);
   for (int i = 0; i < 2; ++i) {
-    perform(find_command(application, "view.tabs"), application);
-    started.draw();
+    started.draw_after("view.tabs");
     CHECK(started.own() == OwnLayout{});
   }
-  perform(find_command(application, "view.usual_size"), application);
-  started.draw();
-  CHECK(window("Stage").Pos.x == position.x);
-  CHECK(window("Stage").Pos.y == position.y);
-  CHECK(window("Stage").Size.x == size.x);
-  CHECK(window("Stage").Size.y == size.y);
+  started.draw_after("view.usual_size");
+  CHECK(window_place("Stage") == stage);
 }
 
 TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layout]") {
-  OwnLayout kept;
-  {
-    ShownProgram shown;
-    shown.draw();
-    dock("Data", "Timeline");
-    shown.draw();
-    kept = shown.application.panel_layout.own(workspaces());
-    REQUIRE(kept.workspaces.size() == 1);
-  }
+  const OwnLayout kept = Started().own_docked();
+  REQUIRE(kept.workspaces.size() == 1);
   const std::span<const Panel> known = workspaces().front().panels;
   std::vector<Panel> more(known.begin(), known.end());
   more.push_back({"Tides", PanelPlace::left_top, draw_tides, ""});
@@ -197,13 +173,7 @@ TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layou
 
 // Dear ImGui asserts that the nodes of a layout make a tree: what it would not take is refused before.
 TEST_CASE("a kept layout with mistakes in it is refused or harmless", "[layout]") {
-  OwnLayout kept;
-  {
-    Started started;
-    dock("Data", "Timeline");
-    started.draw();
-    kept = started.own();
-  }
+  const OwnLayout kept = Started().own_docked();
   std::mt19937 random{7};
   const auto below = [&](std::size_t count) { return random() % count; };
   int refused = 0;

@@ -68,7 +68,8 @@ void look_at(ShownProgram& shown, SeenLetters& seen) {
   for (int i = 0; i < 5; ++i) shown.draw();
   const Image image = shown.picture(1);
   for (const Glyph& glyph : drawn_glyphs()) {
-    if (!glyph.clip.holds(glyph.place) || !everywhere(image).holds(glyph.place) || is_below_page(glyph)) continue;
+    if (!glyph.clip.holds(glyph.place) || !everywhere(image).holds(glyph.place) || is_below_page(glyph))
+      continue;
     const ImU32 ground = ground_of(image, glyph.place);
     if (ground == 0) continue;
     const ImU32 ink = over(glyph.colour, ground);

@@ -174,8 +174,7 @@ TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[less
   shown.press(ImGuiKey_Escape);
   CHECK_FALSE(application.lesson.is_on());
   CHECK(application.view.level == before);
-  perform(find_command(application, "lesson.return"), application);
-  shown.draw();
+  shown.draw_after("lesson.return");
   CHECK(shown.session.data().id.starts_with("preset:one_fact"));
   CHECK_FALSE(application.can_return_from_lesson());
 }

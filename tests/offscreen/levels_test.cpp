@@ -24,26 +24,20 @@ struct FirstStart : ShownProgram {
   }
 
   MemoryStory story() {
-    WordChoice words = session.state().words.empty() ? WordChoice{.most = 7}
-                                                     : WordChoice{.pinned = session.state().words, .most = 7};
+    const WordChoice words = {.pinned = session.state().words, .most = 7};
     return *find_out(StoryAtToken{session.computed(), session.token(), words});
   }
 };
 
-std::string in_hundredths(const std::vector<double>& numbers) {
+/// The larger numbers of a table in the rows that a story tells of.
+std::string told_numbers(const MemoryStory& story, const Matrix<double>& values) {
   std::string words;
-  for (const double number : numbers) {
-    if (std::abs(number) >= 0.1) words += (words.empty() ? "" : " ") + fmt::format("{:.2f}", number);
+  for (const SharedKey& key : story.keys) {
+    for (const double number : values.row(key.row)) {
+      if (std::abs(number) >= 0.1) words += (words.empty() ? "" : " ") + fmt::format("{:.2f}", number);
+    }
   }
   return words;
-}
-
-std::vector<double> told_rows(const MemoryStory& story, const Matrix<double>& values) {
-  std::vector<double> numbers;
-  for (const SharedKey& key : story.keys) {
-    for (const double number : values.row(key.row)) numbers.push_back(number);
-  }
-  return numbers;
 }
 
 int open_panels() {
@@ -66,9 +60,9 @@ TEST_CASE("the first screen tells in one sentence what a write did, and shows th
     REQUIRE(story.keys.size() == 2);
     CHECK(words_at("step/story/headline") ==
           "Asked “The red jar holds a …”, the memory said bell. Now it says lamp.");
-    CHECK(words_at("step/story/answers/before") == in_hundredths(told_rows(story, story.table.before)));
-    CHECK(words_at("step/story/answers/change") == in_hundredths(told_rows(story, story.table.change)));
-    CHECK(words_at("step/story/answers/after") == in_hundredths(told_rows(story, story.table.after)));
+    CHECK(words_at("step/story/answers/before") == told_numbers(story, story.table.before));
+    CHECK(words_at("step/story/answers/change") == told_numbers(story, story.table.change));
+    CHECK(words_at("step/story/answers/after") == told_numbers(story, story.table.after));
     CHECK_THAT(words_at("step/text/words/answer"), says("lamp 1.00"));
     for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
   }
@@ -115,27 +109,22 @@ TEST_CASE("a story goes on token by token, and its text can be typed in", "[leve
   shown.click(parts().find("step/text/type a text")->where);
   shown.draw();
   CHECK_THAT(words_at("text bar/text"), says("holds a lamp"));
-  perform(find_command(shown.application, "view.release"), shown.application);
-  shown.draw();
+  shown.draw_after("view.release");
   CHECK_FALSE(parts().find("text bar"));
 }
 
 TEST_CASE("I shows more and more, Shift+I less; a panel that is not there comes with its level", "[levels]") {
   FirstStart shown;
-  const auto performed = [&](const char* id) {
-    perform(find_command(shown.application, id), shown.application);
-    shown.draw();
-  };
   CHECK(why_not(find_command(shown.application, "view.less"), shown.application) != "");
-  performed("view.more");
+  shown.draw_after("view.more");
   CHECK(shown.application.level() == Level::work);
   CHECK(parts().find("step/stage"));
   CHECK_FALSE(parts().find("step/forms"));
-  performed("view.more");
+  shown.draw_after("view.more");
   CHECK(shown.application.level() == Level::all);
   CHECK(parts().find("step/forms"));
   CHECK(why_not(find_command(shown.application, "view.more"), shown.application) != "");
-  performed("view.level.story");
+  shown.draw_after("view.level.story");
   CHECK(open_panels() == 2);
   for (const Panel& panel : shown.application.workspace().panels) {
     if (std::string_view(panel.title) != "Forms") continue;
@@ -173,8 +162,7 @@ TEST_CASE("the story of every workspace can be read under every rule", "[levels]
     shown.choose(variant.id);
     for (const Workspace& workspace : shown.application.workspaces()) {
       CAPTURE(variant.id, workspace.id);
-      shown.application.enter(workspace.id);
-      shown.draw();
+      shown.draw_in(workspace.id);
       CHECK(open_panels() == 2);
       CHECK(std::ranges::any_of(parts().all(), [&](const Part& part) {
         return part.path.starts_with(workspace.id) && part.path.ends_with("/headline") && !part.words.empty();
@@ -188,7 +176,7 @@ TEST_CASE("the story of Verify injects a fault that changes the form by one clic
           "[levels]") {
   FirstStart shown;
   for (const Form form : {Form::recurrent, Form::chunkwise}) {
-    shown.session.choose([form](Choice& choice) { choice.form = form; });
+    shown.choose(form);
     shown.draw_in("verify");
     CHECK_THAT(words_at("verify/where/headline"), says("All 4 forms give the same result: in f64"));
     for (std::size_t i = 0; i < faults().size() && shown.session.state().verify.fault.id.empty(); ++i) {
@@ -212,8 +200,7 @@ TEST_CASE("a window that is resized in one workspace leaves the others as design
   const auto places = [](ShownProgram& shown) {
     std::vector<Rectangle> all;
     for (const Panel& panel : shown.application.workspace().panels) {
-      const ImGuiWindow* const window = ImGui::FindWindowByName(panel.title);
-      if (window && window->Active) all.push_back({window->Pos, window->Pos + window->Size});
+      if (is_window_shown(panel.title)) all.push_back(window_place(panel.title));
     }
     return all;
   };
@@ -223,11 +210,9 @@ TEST_CASE("a window that is resized in one workspace leaves the others as design
   const std::vector<Rectangle> designed = places(fresh);
   ShownProgram shown("step", {}, {1600, 1000});
   shown.draw();
-  shown.application.enter("learn");
-  shown.draw();
+  shown.draw_in("learn");
   shown.application.zoom = 1.25;
   shown.draw();
-  shown.application.enter("step");
-  shown.draw();
+  shown.draw_in("step");
   CHECK(places(shown) == designed);
 }

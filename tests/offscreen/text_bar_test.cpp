@@ -6,22 +6,13 @@
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
-namespace {
-
-void perform_at(ShownProgram& shown, const char* command) {
-  perform(find_command(shown.application, command), shown.application);
-  shown.draw();
-}
-
-}  // namespace
-
 TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[text bar]") {
   ShownProgram shown;
   shown.draw();
   CHECK_FALSE(parts().find("text bar"));
   const Command& only_add = find_command(shown.application, "text.only_add");
   CHECK_THAT(why_not(only_add, shown.application), says("Ctrl+T"));
-  perform_at(shown, "text.open");
+  shown.draw_after("text.open");
   for (const Size& size : usual_sizes) {
     CAPTURE(size.width);
     shown.draw(size);
@@ -29,7 +20,7 @@ TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[
     CHECK(words_at("text bar/place") == "layer 2 · head 2");
     CHECK_THAT(words_at("text bar/text"), says("Now the red jar holds a lamp."));
     CHECK(parts().find("text bar/answer")->is_whole());
-    perform_at(shown, "text.only_add");
+    shown.draw_after("text.only_add");
     CHECK(words_at("text bar/answer") == "answers “lamp” → “bell” 0.99");
     CHECK_THAT(words_at("text bar/change only-add:2"), says("layer 2: only adds"));
     CHECK(shown.session.choice().variant == "linear_with_beta");
@@ -38,19 +29,19 @@ TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[
     CHECK(words_at("text bar/answer") == "answers “lamp” 1.00");
   }
   CHECK(shown.session.token() == 29);
-  perform_at(shown, "text.take_out");
+  shown.draw_after("text.take_out");
   CHECK(words_at("text bar/answer") == "answers “lamp” → “bell” 1.00");
   CHECK(shown.session.data().read->typed.interventions.size() == 1);
-  perform_at(shown, "text.as_trained");
-  TypedText typed = usual_text();
-  typed.text = "hello";
-  shown.session.read(typed);
-  shown.draw();
-  CHECK_THAT(words_at("text bar/answer"), says("guesses"));
-  typed.text = " ";
-  shown.session.read(typed);
-  shown.draw();
-  CHECK(words_at("text bar/answer") == "no answer");
+  shown.draw_after("text.as_trained");
+  const auto answer_to = [&](const char* text) {
+    TypedText typed = usual_text();
+    typed.text = text;
+    shown.session.read(typed);
+    shown.draw();
+    return words_at("text bar/answer");
+  };
+  CHECK_THAT(answer_to("hello"), says("guesses"));
+  CHECK(answer_to(" ") == "no answer");
   CHECK(shown.session.data().read->typed.interventions.empty());
 }
 
@@ -71,26 +62,24 @@ TEST_CASE("a newcomer is greeted by a text, at the word that is written over ano
 
 TEST_CASE("its menus show what else could follow, which head carries it, and lead to heads", "[text bar]") {
   ShownProgram shown;
-  perform_at(shown, "text.open");
-  perform_at(shown, "text.only_add");
+  shown.draw_after("text.open");
+  shown.draw_after("text.only_add");
   shown.click(parts().find("text bar/answer")->where);
   shown.draw();
   const std::string answers = parts().text();
   CHECK_THAT(answers, says("“lamp”") && says("“bell”") && says("logit of “lamp” minus logit of “bell”"));
   CHECK_THAT(answers, says("nats per token"));
   CHECK_THAT(answers, says("What the memory returns after “lamp”"));
-  const auto memories = std::ranges::find_if(
-      parts().all(), [](const Part& part) { return part.path.ends_with("memories/trained"); });
-  REQUIRE(memories != parts().all().end());
+  const auto part_at = [](std::string_view end) -> const Part& {
+    const auto found =
+        std::ranges::find_if(parts().all(), [&](const Part& part) { return part.path.ends_with(end); });
+    REQUIRE(found != parts().all().end());
+    return *found;
+  };
   // With the key of the first fact: a little of coin and of bell, most of lamp.
-  CHECK_THAT(memories->words, says("0.16 0.27 0.58"));
-  const Part* const panel = parts().find("text bar/answer");
-  CHECK(panel->where.maximum.x <= 1280);
-  const auto heads = parts().below("text bar");
-  const auto cell = std::ranges::find_if(
-      parts().all(), [](const Part& part) { return part.path.ends_with("only adds/0.3"); });
-  REQUIRE(cell != parts().all().end());
-  shown.click(cell->where);
+  CHECK_THAT(part_at("memories/trained").words, says("0.16 0.27 0.58"));
+  CHECK(parts().find("text bar/answer")->where.maximum.x <= 1280);
+  shown.click(part_at("only adds/0.3").where);
   shown.draw();
   CHECK(shown.session.data().read->typed.layer == 0);
   CHECK(shown.session.data().read->typed.head == 3);

@@ -6,14 +6,9 @@ using namespace palimpsest::testing;
 
 namespace {
 
-/// The program with short chunks.
 struct Drawn : ShownProgram {
-  void choose_drawn(const std::string& variant, Form form) {
-    choose([&](Choice& choice) {
-      choice.variant = variant;
-      choice.form = form;
-      choice.chunk_size = 4;
-    });
+  void choose_drawn(const std::string& variant, Form form, Index chunk_size = 4) {
+    choose(variant, form, chunk_size);
     REQUIRE(session.trace() != nullptr);
     pass(4);
   }
@@ -62,8 +57,7 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
   for (const auto& [variant, form] :
        {std::pair("comba", Form::two_pass), std::pair("gated_deltanet", Form::chunkwise)}) {
     CAPTURE(variant);
-    drawn.choose_drawn(variant, form);
-    drawn.choose([](Choice& choice) { choice.chunk_size = 8; });
+    drawn.choose_drawn(variant, form, 8);
     drawn.session.go_to_token(42);
     drawn.pass(4);
     const std::string position = words_at("step/transport/position");
@@ -90,28 +84,22 @@ TEST_CASE("the frame of the present word strikes through no word of any floor", 
 
 TEST_CASE("the floor draws the groups that the form takes together", "[timeline]") {
   Drawn drawn;
-  struct Expected {
-    const char* variant;
-    Form form;
-    const char* word;  // of the captions, with the number of the group
-    Index size;
-  };
-  const Expected all[] = {
-      {"gated_deltanet", Form::recurrent, "chunk ", 4}, {"gated_deltanet", Form::chunkwise, "chunk ", 4},
-      {"softmax", Form::chunkwise, "chunk ", 4},        {"lact", Form::recurrent, "batch ", 16},
-      {"lact", Form::chunkwise, "batch ", 16},          {"ttt_linear", Form::recurrent, "batch ", 8},
-      {"ttt_linear", Form::chunkwise, "batch ", 8}};
-  for (const Expected& each : all) {
-    CAPTURE(each.variant, name(each.form));
-    drawn.choose_drawn(each.variant, each.form);
+  const std::tuple<const char*, Form, const char*, Index> all[] = {
+      {"gated_deltanet", Form::recurrent, "chunk", 4}, {"gated_deltanet", Form::chunkwise, "chunk", 4},
+      {"softmax", Form::chunkwise, "chunk", 4},        {"lact", Form::recurrent, "batch", 16},
+      {"lact", Form::chunkwise, "batch", 16},          {"ttt_linear", Form::recurrent, "batch", 8},
+      {"ttt_linear", Form::chunkwise, "batch", 8}};
+  for (const auto& [variant, form, word, size] : all) {
+    CAPTURE(variant, name(form));
+    drawn.choose_drawn(variant, form);
     const std::vector<const Part*> groups = floor_parts("group");
     CHECK(groups.size() > 1);
     for (const Part* group : groups) {
       const Index first = number_of(*group);
-      CHECK(first % each.size == 0);
-      CHECK(group->words == each.word + std::to_string(first / each.size + 1));
+      CHECK(first % size == 0);
+      CHECK(group->words == fmt::format("{} {}", word, first / size + 1));
     }
-    CHECK(floor_of(drawn.session, "").groups.size == each.size);
+    CHECK(floor_of(drawn.session, "").groups.size == size);
   }
   drawn.choose_drawn("gated_deltanet", Form::parallel);
   REQUIRE(floor_parts("group").size() == 1);
@@ -215,11 +203,8 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
 }
 
 TEST_CASE("columns are as wide as their words, and a point on the screen finds its word", "[timeline]") {
-  const std::vector<std::string> labels = [] {
-    std::vector<std::string> words;
-    for (int i = 0; i < 30; ++i) words.insert(words.end(), {"The", " red", " jar", " a", " holds"});
-    return words;
-  }();
+  std::vector<std::string> labels;
+  for (int i = 0; i < 30; ++i) labels.insert(labels.end(), {"The", " red", " jar", " a", " holds"});
   const FloorText text = {.id = "of", .labels = labels, .tokens = std::ssize(labels)};
   const Ruler ruler = plain_ruler();
   FloorView view;
@@ -292,16 +277,12 @@ TEST_CASE("what there is to say stands at the foot of the window until it is clo
   Drawn drawn;
   const auto is_said = [&] {
     drawn.pass(4);
-    const ImGuiWindow* window = ImGui::FindWindowByName("Status");
-    return window && window->Active;
+    return is_window_shown("Status");
   };
   CHECK_FALSE(is_said());
   drawn.session.set_message("there is no such file\nanywhere, " + std::string(500, 'x'));
   CHECK(is_said());
-  const ImGuiWindow* window = ImGui::FindWindowByName("Status");
-  CHECK(window->Pos.x > 300);
-  CHECK(window->Pos.x + window->Size.x < 1280);
-  CHECK(window->Pos.y + window->Size.y < 800);
+  CHECK(Rectangle{{301, 0}, {1279, 799}}.holds(window_place("Status")));
   drawn.session.clear_message();
   drawn.application.refusal = "nothing follows";
   CHECK(is_said());

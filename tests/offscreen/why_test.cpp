@@ -149,8 +149,7 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
   // A state that is shown the other way round keeps its number.
   program.go_to_operation(4);
   const CellFocus before = *application.focus();
-  perform(find_command(application, "view.turn"), application);
-  program.draw();
+  program.draw_after("view.turn");
   CHECK(application.focus()->row == before.column);
   CHECK(application.focus()->column == before.row);
   // A click holds another one, Esc lets go.
@@ -164,8 +163,7 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
     program.hold({tensor, 31, 27});
     CHECK_THAT(said("fate"), says(" wrote ") && says(" Remaining: "));
   }
-  perform(find_command(application, "view.release"), application);
-  program.draw();
+  program.draw_after("view.release");
   CHECK(application.focus_is_usual());
 }
 
