@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/session/computation.h"
+#include "app/session/presets.h"
 
 namespace palimpsest::testing {
 
@@ -15,6 +16,11 @@ inline std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data,
   Questions questions(1);
   for (std::string problem; !result->is_complete(); questions.wait()) complete(result, questions, problem);
   return result;
+}
+
+/// The same of what an id names, by one rule.
+inline std::shared_ptr<Computation> compute(const std::string& id, const std::string& variant) {
+  return compute(std::make_shared<const DataSet>(open_data(id)), {{.variant = variant}});
 }
 
 }  // namespace palimpsest::testing

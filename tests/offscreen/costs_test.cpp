@@ -2,10 +2,8 @@
 
 #include "app/session/memory_questions.h"
 #include "app/words/forms.h"
-#include "core/cases/random_case.h"
 #include "tests/computed.h"
 #include "tests/offscreen/drawn.h"
-#include "tests/session/opened.h"
 
 using namespace palimpsest::testing;
 using namespace palimpsest;
@@ -32,9 +30,7 @@ void check_numbers_and_bars_apart(const std::vector<Rectangle>& numbers, const s
 }
 
 std::shared_ptr<Computation> computed_for(const std::string& variant) {
-  Choice choice;
-  choice.variant = variant;
-  return compute(shared(make_preset("preset:random?T=20&K=6&V=6")), choice);
+  return compute("preset:random?T=20&K=6&V=6", variant);
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 // What the Stage shows and where it lies, without a screen: letters are measured by a ruler of the test.
+// Words beside the rows of wide equations, however little room there is; and how decay factors are coloured.
 
 #include <map>
 
 #include "app/session/step_questions.h"
+#include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
+#include "app/stage/ranges.h"
 #include "core/base/text.h"
+#include "core/numbers/between.h"
 #include "tests/computed.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/letter_ruler.h"
@@ -80,11 +84,8 @@ struct ShownStep {
 
 /// Calls `look` for every step of every form of every variant, at token 15.
 void for_every_step(const std::function<void(const ShownStep& step)>& look) {
-  const auto data = std::make_shared<const DataSet>(open_data("preset:overwrite?T=20&K=6&V=5"));
   for (const Variant& variant : variants()) {
-    Choice choice;
-    choice.variant = variant.id;
-    const auto computed = compute(data, choice);
+    const auto computed = compute("preset:overwrite?T=20&K=6&V=5", variant.id);
     for (const Form form : all_forms) {
       const Trace* trace = computed->form(form).trace;
       if (!trace) continue;
@@ -105,6 +106,75 @@ void for_every_step(const std::function<void(const ShownStep& step)>& look) {
 void for_every_box(const Box& box, const std::function<void(const Box&)>& see) {
   see(box);
   for (const Box& part : box.parts) for_every_box(part, see);
+}
+
+constexpr ImVec2 room_at_1280 = {764, 420};
+
+struct Sighted {
+  int with_all = 0;      // pictures with a word beside each row
+  int with_present = 0;  // with that of the present row alone
+  float lowest_row = std::numeric_limits<float>::infinity();
+};
+
+/// The pictures of the line at the cursor, which begins with what is said of it. Words of rows come before
+/// their picture.
+Sighted sighted(const scene::Placed& layout, Index rows) {
+  Sighted seen;
+  bool is_lit = false;
+  int words = 0;
+  for (const scene::Placed& spot : layout.inside) {
+    const scene::Content& content = spot.node->content;
+    if (spot.node->name.starts_with("line/")) is_lit = false;
+    if (std::holds_alternative<scene::FirstThatFits>(content) && spot.node->name == "piece") is_lit = true;
+    if (const auto* text = std::get_if<scene::Text>(&content)) words += text->height > 0 ? 1 : 0;
+    const auto* drawn = std::get_if<scene::Drawn>(&content);
+    if (!drawn || drawn->part.empty()) continue;
+    if (is_lit && words > 0) {
+      seen.lowest_row = std::min(seen.lowest_row, spot.size().y / static_cast<float>(rows));
+      ++(words > 1 ? seen.with_all : seen.with_present);
+    }
+    words = 0;
+  }
+  return seen;
+}
+
+/// The pictures of an equation beside whose rows words may stand.
+std::vector<const Box*> pictures_with_words(const Box& box) {
+  std::vector<const Box*> found;
+  for_every_box(box, [&](const Box& each) {
+    if (!each.row_words.empty()) found.push_back(&each);
+  });
+  return found;
+}
+
+/// The step called so of the chunk that holds a token.
+struct ChunkStep {
+  ChunkStep(const Computation& computed, const std::string& id, Index token)
+      : trace(computed.trace(Form::chunkwise)) {
+    REQUIRE(trace);
+    const Index block = trace->block_of(token, 0);
+    record = find_out(BlockRecord{trace, block}).value;
+    const auto& operations = trace->phases.front().operations;
+    const auto found = std::ranges::find(operations, id, &Operation::id);
+    REQUIRE(found != operations.end());
+    cursor = {block, found - operations.begin(), token - trace->block(block).first_token};
+  }
+
+  StageView view(const std::vector<std::string>& labels, const Record* recurrence = nullptr) const {
+    return stage_view(*trace, trace->phases.front(), *record, cursor, labels, {}, recurrence);
+  }
+
+  std::shared_ptr<const Trace> trace;
+  std::shared_ptr<const Record> record;
+  Cursor cursor;
+};
+
+/// Calls `look` with the view of the step `operation` of the rule, at token 42 of the capture.
+void at_step(const std::string& variant, const std::string& operation,
+             const std::function<void(const StageView& view)>& look) {
+  const auto computed = compute("capture:gated_deltanet_overwrite_l1", variant);
+  const ChunkStep step(*computed, operation, 42);
+  look(step.view(computed->data->labels));
 }
 
 }  // namespace
@@ -280,11 +350,7 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
       // What waits, and where the cursor stood before, change nothing.
       const std::vector<ClearSpot> again = LaidOut(step.view, room, place.scale).pieces();
       REQUIRE(again.size() == pieces.size());
-      for (std::size_t i = 0; i < pieces.size(); ++i) {
-        CHECK(again[i].where.minimum.x == pieces[i].where.minimum.x);
-        CHECK(again[i].where.minimum.y == pieces[i].where.minimum.y);
-        CHECK(again[i].where.maximum.x == pieces[i].where.maximum.x);
-      }
+      for (std::size_t i = 0; i < pieces.size(); ++i) CHECK(again[i].where == pieces[i].where);
     }
   });
   CHECK(hidden > 10);  // there are lines that are not in sight
@@ -449,26 +515,16 @@ TEST_CASE("the sum of a row of a solve: its strips, its formulas, and the terms 
 }
 
 TEST_CASE("a chunk's output says that before and inside are what the recurrence gives", "[stage]") {
-  const auto data = std::make_shared<const DataSet>(open_data("preset:overwrite?T=20&K=6&V=5"));
   for (const char* id : {"linear", "gated_deltanet", "kda", "rwkv7", "mesanet"}) {
     CAPTURE(id);
-    Choice choice;
-    choice.variant = id;
-    const auto computed = compute(data, choice);
-    const auto trace = computed->trace(Form::chunkwise);
+    const auto computed = compute("preset:overwrite?T=20&K=6&V=5", id);
     const auto recurrent = computed->trace(Form::recurrent);
-    REQUIRE(trace);
-    const Index block = trace->block_of(15, 0);
-    const auto record = find_out(BlockRecord{trace, block}).value;
     const auto recurrence = find_out(BlockRecord{recurrent, recurrent->block_of(15, 0)}).value;
-    const Phase& phase = trace->phases.front();
-    const auto output = std::ranges::find(phase.operations, "output", &Operation::id);
-    REQUIRE(output != phase.operations.end());
-    const Cursor cursor{block, output - phase.operations.begin(), 15 - trace->block(block).first_token};
+    const ChunkStep output(*computed, "output", 15);
     const std::string said = "Carried-in part + part inside the chunk = the recurrence's outputs.";
-    const StageView alone = stage_view(*trace, phase, *record, cursor, stage_labels);
+    const StageView alone = output.view(stage_labels);
     CHECK(alone.lines[alone.present].sentence == said);
-    StageView view = stage_view(*trace, phase, *record, cursor, stage_labels, {}, recurrence.get());
+    StageView view = output.view(stage_labels, recurrence.get());
     const std::string& sentence = view.lines[view.present].sentence;
     CHECK(sentence.starts_with(said + " For “jar” "));
     for (const float width : {960.0F, 1240.0F}) {
@@ -478,7 +534,96 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     // Another output than the recurrence's is seen.
     Record other = *recurrence;
     other.set("o", Matrix<double>(recurrence->at("o").array() + 0.5));
-    view = stage_view(*trace, phase, *record, cursor, stage_labels, {}, &other);
+    view = output.view(stage_labels, &other);
     CHECK(view.lines[view.present].sentence.ends_with(" For “jar” both agree to 5e-01."));
   }
+}
+
+TEST_CASE("wide equations of a chunk have words beside their rows at 1280 x 800", "[stage]") {
+  Offscreen offscreen(1280, 800);
+  const std::tuple<const char*, const char*, bool> wide[] = {
+      {"kda", "scores", true},     {"kda", "overlap", true},    {"gated_deltanet2", "scores", true},
+      {"comba", "scores", true},   {"comba", "overlap", true},  {"rwkv7", "plain_overlap", true},
+      {"rwkv7", "overlap", false}, {"mesanet", "solve", false}, {"mesanet", "scores", true},
+      {"rls", "gains", false}};
+  for (const auto& [variant, operation, has_all_words] : wide) {
+    CAPTURE(variant, operation);
+    at_step(variant, operation, [&, has_all = has_all_words](const StageView& view) {
+      offscreen.pass([&] {
+        const std::vector<const Box*> named = pictures_with_words(view.lines[view.present].equation);
+        REQUIRE_FALSE(named.empty());
+        const Ruler ruler = screen_ruler(true);
+        StageFrame frame;
+        const scene::Node node = lay_out(view, room_at_1280, ruler, frame);
+        const Sighted seen =
+            sighted(scene::lay_out(node, box_at({216, 150}, room_at_1280), ruler), named.front()->rows);
+        CHECK(seen.with_all + seen.with_present >= std::ssize(named));
+        CHECK(seen.lowest_row >= (has_all ? row_of_words : 7));
+        if (has_all) CHECK(seen.with_present == 0);
+      });
+    });
+  }
+}
+
+TEST_CASE("an equation breaks between factors and terms, and loses no piece", "[stage]") {
+  std::set<std::string> signs;
+  for (const auto& [variant, operation] :
+       {std::pair("kda", "scores"), std::pair("mesanet", "solve"), std::pair("comba", "scores"),
+        std::pair("rls", "gains"), std::pair("ttt_mlp", "output")}) {
+    at_step(variant, operation, [&](const StageView& view) {
+      for (std::size_t i = 0; i < view.steps.size(); ++i) {
+        const auto pictures = [](const Box& box) {
+          std::vector<std::string> tensors;
+          for_every_box(box, [&](const Box& each) {
+            if (each.kind == Box::Kind::picture || each.kind == Box::Kind::number)
+              tensors.push_back(each.tensor);
+          });
+          return tensors;
+        };
+        if (view.broken_steps[i].parts.empty()) continue;
+        // No line ends with a sign: it stands before the next.
+        const Box& lines = view.broken_steps[i].parts[2];
+        REQUIRE(lines.parts.size() == 3);
+        const std::string& end = lines.parts[0].parts.back().latex;
+        CHECK_FALSE((end.ends_with("+") || end.ends_with("-") || end.ends_with("\\cdot")));
+        signs.insert(lines.parts[1].latex);
+        CHECK(pictures(view.broken_steps[i]) == pictures(view.steps[i]));
+      }
+    });
+  }
+  CHECK(signs.contains("+"));
+  CHECK(signs.contains("\\cdot"));
+}
+
+TEST_CASE("of decay factors one is paper, and what is lost counts by its logarithm", "[fading]") {
+  CHECK(forgotten_part(1) == 0);
+  CHECK(forgotten_part(1 - 1e-5) == 0);
+  CHECK(std::abs(forgotten_part(0.999) - 0.25) < 1e-9);
+  CHECK(std::abs(forgotten_part(0.99) - 0.5) < 1e-9);
+  CHECK(forgotten_part(0) == 1);
+  CHECK(forgotten_part(1.5) == 0);
+  CHECK(forgotten_part(-1) == 1);
+}
+
+TEST_CASE(
+    "cells of factors are coloured below zero, what a mask leaves out is none, other tensors keep theirs",
+    "[fading]") {
+  const Offscreen context(64, 64);
+  Matrix<double> kept(3, 3);
+  kept << 1, 0, 0, 0.99, 1, 0, 0, 0.9, 1;  // nothing is left of the first word for the third
+  const Matrix<double>* cells = fading_cells("here", "G", kept, 7);
+  REQUIRE(cells);
+  CHECK((*cells)(0, 0) == 0);
+  CHECK(std::abs((*cells)(1, 0) + 0.5) < 1e-9);
+  CHECK((*cells)(2, 0) == -1);
+  for (const auto& [row, column] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)})
+    CHECK(std::isinf((*cells)(row, column)));
+  // A gate without a triangle may forget all.
+  const Matrix<double> gates = Matrix<double>::Zero(3, 1);
+  REQUIRE(fading_cells("gates", "alpha", gates, 7));
+  CHECK((*fading_cells("gates", "alpha", gates, 7))(0, 0) == -1);
+  CHECK(fading_cells("other", "P", kept, 7) == nullptr);
+  kept(1, 0) = 1.2;  // no factor: what is kept of it is made anew with its version
+  CHECK(fading_cells("here", "G", kept, 7) != nullptr);
+  CHECK(fading_cells("here", "G", kept, 8) == nullptr);
 }
