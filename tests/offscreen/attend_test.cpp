@@ -127,15 +127,11 @@ TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number an
     shown.draw_at(token);
     const Part* cursor = parts().find("attend/floor/cursor");
     REQUIRE(cursor);
-    for (const char* reader : {"attend/floor/rule", "attend/floor/softmax"}) {
-      const std::vector<const Part*> numbers = parts().below(std::string(reader) + "/number");
-      const std::vector<const Part*> bars = parts().below(std::string(reader) + "/bar");
-      CHECK_FALSE(numbers.empty());
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const Rectangle& number = numbers[i]->where;
+    for (const std::string reader : {"attend/floor/rule", "attend/floor/softmax"}) {
+      const std::vector<Rectangle> numbers = places_below(reader + "/number");
+      check_numbers_and_bars_apart(numbers, places_below(reader + "/bar"));
+      for (const Rectangle& number : numbers) {
         CHECK(number.maximum.x <= 1920);
-        for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(number, numbers[j]->where));
-        for (const Part* bar : bars) CHECK_FALSE(overlap(number, bar->where));
         for (const float x : {cursor->where.minimum.x, cursor->where.maximum.x})
           CHECK_FALSE((number.minimum.x < x && number.maximum.x > x));
       }

@@ -18,8 +18,7 @@ void show(ShownProgram& shown, std::vector<Side> sides, Index token = 15) {
 }
 
 bool contains(const Rectangle& outer, const Rectangle& inner) {
-  return inner.minimum.x >= outer.minimum.x && inner.minimum.y >= outer.minimum.y &&
-         inner.maximum.x <= outer.maximum.x + 0.5F && inner.maximum.y <= outer.maximum.y + 0.5F;
+  return Rectangle{outer.minimum, outer.maximum + ImVec2(0.5F, 0.5F)}.holds(inner);
 }
 
 constexpr const char* column_parts[] = {"name",   "sentence", "equation", "answers",
@@ -50,35 +49,34 @@ std::vector<std::string> boxed_symbols(Application& application, std::size_t pla
 }
 
 /// Nothing is cut or lies over something else, and what belongs together has one height.
-void check_layout(Application& application, int width, int height, std::size_t columns) {
-  const Rectangle window = {{0, 0}, {static_cast<float>(width), static_cast<float>(height)}};
+void check_layout(Application& application, std::size_t columns, const Size& size = usual_sizes[0]) {
+  const Rectangle window = {{0, 0}, {static_cast<float>(size.width), static_cast<float>(size.height)}};
   const std::vector<std::size_t> order = columns_of(application);
   REQUIRE(order.size() == columns);
   const Rectangle first = place_of(part_path(order.front(), ""));
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const Rectangle column = place_of(part_path(order[i], ""));
+  std::vector<Rectangle> places;
+  for (const std::size_t side : order) {
+    const Rectangle& column = places.emplace_back(place_of(part_path(side, "")));
     CHECK(contains(window, column));
-    CHECK(column.maximum.x - column.minimum.x == first.maximum.x - first.minimum.x);
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(column, place_of(part_path(order[j], "")), 0.5F));
+    CHECK(column.width() == first.width());
     float above = column.minimum.y;
     for (const char* part : column_parts) {
-      INFO(part << " of side " << order[i]);
-      const Rectangle place = place_of(part_path(order[i], part));
+      INFO(part << " of side " << side);
+      const Rectangle place = place_of(part_path(side, part));
       CHECK(contains(column, place));
       CHECK(place.minimum.y >= above - 0.5F);
       CHECK(place.minimum.y == place_of(part_path(order.front(), part)).minimum.y);
       above = place.maximum.y;
     }
   }
-  Rectangle before = {};
   for (const RailStop& stop : rail()) {
-    const Rectangle words = place_of(fmt::format("compare/rail/{} label", stop.variant));
-    CHECK(words.maximum.x > words.minimum.x);
+    const Rectangle& words =
+        places.emplace_back(place_of(fmt::format("compare/rail/{} label", stop.variant)));
+    CHECK(words.width() > 0);
     CHECK(contains(window, words));
     CHECK(words.maximum.y <= first.minimum.y);
-    CHECK_FALSE(overlap(words, before, 0.5F));
-    before = words;
   }
+  check_apart(places);
   const std::vector<Rectangle> labels = places_below("compare/floor/errors/label");
   for (const Rectangle& label : labels) CHECK(contains(window, label));
   check_apart(labels);
@@ -99,7 +97,7 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
         const Side own = moved_on_rail({}, place);
         show(shown,
              {own, moved_on_rail({}, place < 4 ? 5 : 1), {.variant = "deltaproduct"}, {.variant = "gla"}});
-        check_layout(shown.application, size.width, size.height, 4);
+        check_layout(shown.application, 4, size);
         const ComparedSides all = compared(shown.application);
         const auto column = std::ranges::find(all.sides, std::size_t{0}, &ComparedSide::index);
         REQUIRE(column != all.sides.end());
@@ -120,7 +118,7 @@ TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
     show(shown, {{.variant = "deltanet"}, {.variant = variant.id}});
-    check_layout(shown.application, 1280, 800, 2);
+    check_layout(shown.application, 2);
     for (const ComparedSide& column : compared(shown.application).sides) {
       REQUIRE(column.moment);
       CHECK(column.moment->no_memory == (column.index == 1 ? variant.memory.none : ""));
@@ -229,6 +227,6 @@ TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]"
 TEST_CASE("Compare with one token, and with too little room", "[compare]") {
   ShownProgram shown("compare", "preset:random?T=1&K=1&V=1&seed=1");
   shown.draw();
-  check_layout(shown.application, 1280, 800, 4);
+  check_layout(shown.application, 4);
   shown.draw({420, 300});
 }

@@ -21,14 +21,6 @@ std::vector<Rectangle> places(std::string_view piece, std::string_view path = co
   return found;
 }
 
-void check_numbers_and_bars_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
-  CHECK_FALSE(numbers.empty());
-  check_apart(numbers, 0);
-  for (const Rectangle& number : numbers) {
-    for (const Rectangle& bar : bars) CHECK_FALSE(overlap(number, bar));
-  }
-}
-
 std::shared_ptr<Computation> computed_for(const std::string& variant) {
   return compute("preset:random?T=20&K=6&V=6", variant);
 }

@@ -209,4 +209,14 @@ inline void check_apart(const std::vector<Rectangle>& places, float slack = 0.5F
   }
 }
 
+/// There are numbers, which lie over no other one and over no bar.
+inline void check_numbers_and_bars_apart(const std::vector<Rectangle>& numbers,
+                                         const std::vector<Rectangle>& bars) {
+  CHECK_FALSE(numbers.empty());
+  check_apart(numbers, 0);
+  for (const Rectangle& number : numbers) {
+    for (const Rectangle& bar : bars) CHECK_FALSE(overlap(number, bar));
+  }
+}
+
 }  // namespace palimpsest::testing

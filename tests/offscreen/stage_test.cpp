@@ -24,13 +24,7 @@ std::vector<Rectangle> pieces() {
 }
 
 /// With the room around what it holds, into which names may reach.
-Rectangle stage_panel() {
-  Rectangle room = place_of("step/stage");
-  const float around = style::px(style::panel_padding);
-  room.minimum = {room.minimum.x - around, room.minimum.y - around};
-  room.maximum = {room.maximum.x + around, room.maximum.y + around};
-  return room;
-}
+Rectangle stage_panel() { return place_of("step/stage").grown(style::px(style::panel_padding)); }
 
 /// What is wrong with the picture that was drawn last; empty if nothing is.
 std::string fault() {
@@ -78,12 +72,10 @@ void go_to(Session& session, Index token, const std::string& id) {
 
 /// The pixels inside a piece, without its edges.
 std::vector<std::uint8_t> pixels(const Image& image, const Rectangle& piece) {
-  std::vector<std::uint8_t> bytes;
-  for (int y = static_cast<int>(piece.minimum.y) + 2; y < static_cast<int>(piece.maximum.y) - 2; ++y) {
-    for (int x = static_cast<int>(piece.minimum.x) + 2; x < static_cast<int>(piece.maximum.x) - 2; ++x)
-      bytes.insert(bytes.end(), image.pixel(x, y), image.pixel(x, y) + 3);
-  }
-  return bytes;
+  const Rectangle inside = piece.grown(-2);
+  return cropped(image, static_cast<int>(inside.minimum.x), static_cast<int>(inside.minimum.y),
+                 static_cast<int>(inside.maximum.x), static_cast<int>(inside.maximum.y))
+      .rgb;
 }
 
 float area(const Rectangle& piece) { return piece.width() * piece.height(); }
@@ -137,21 +129,18 @@ TEST_CASE("small matrices grow until their numbers fit", "[stage]") {
 TEST_CASE("the matrices of a step are as large as designed", "[stage]") {
   ShownProgram program;
   go_to(program.session, 42, "update");
-  struct Window {
-    Size size;
-    float side;  // of the three matrices, in design pixels (design: Step)
-  };
-  for (const Window& window :
-       {Window{usual_sizes[0], 192}, Window{usual_sizes[1], 320}, Window{{3840, 2160, 2}, 320}}) {
-    CAPTURE(window.size.width);
-    program.draw(window.size);
+  // The side of the three matrices is in design pixels (design: Step).
+  for (const auto& [size, side] : {std::pair(usual_sizes[0], 192), std::pair(usual_sizes[1], 320),
+                                   std::pair(Size{3840, 2160, 2}, 320)}) {
+    CAPTURE(size.width);
+    program.draw(size);
     program.pass(faded_in);
     CHECK(fault() == "");
     std::vector<float> sides;
     for (const Rectangle& piece : pieces()) sides.push_back(std::min(piece.width(), piece.height()));
     std::ranges::sort(sides, std::greater());
     REQUIRE(sides.size() > 3);
-    CHECK(sides[2] >= window.side * window.size.scale);
+    CHECK(sides[2] >= static_cast<float>(side) * size.scale);
   }
 }
 

@@ -12,7 +12,8 @@ constexpr std::string_view line_labels = "verify/floor/difference/label";
 constexpr std::string_view lost_marks = "verify/floor/difference/mark/lost";
 
 /// Nothing of what was drawn is cut or lies over another thing.
-void check_places(int width, int height) {
+void check_places(const Size& size = usual_sizes[0]) {
+  const auto width = static_cast<float>(size.width);
   const Part* words = parts().find("verify/floor/words");
   REQUIRE(words);
   const Rectangle chart = place_of("verify/floor/difference/area");
@@ -23,17 +24,17 @@ void check_places(int width, int height) {
     CHECK(label->where.maximum.y <= words->where.minimum.y + 1);
   }
   check_apart(places_below(line_labels), 0);
-  CHECK(words->where.maximum.y < static_cast<float>(height));
+  CHECK(words->where.maximum.y < static_cast<float>(size.height));
   const Rectangle heads = place_of("verify/grid/cells/heads");
   const std::vector<Rectangle> names = places_below("verify/grid/cells/heads");
   CHECK(names.size() > 1);
   for (const Rectangle& name : names) {
     CHECK(name.minimum.y >= heads.minimum.y);
-    CHECK(name.maximum.x < static_cast<float>(width));
+    CHECK(name.maximum.x < width);
   }
   for (const Part* part : parts().below("verify/where/wrong")) {
     CHECK(part->where.minimum.x > 0);
-    CHECK(part->where.maximum.x < static_cast<float>(width));
+    CHECK(part->where.maximum.x < width);
     CHECK(part->where.maximum.y < chart.minimum.y);
   }
 }
@@ -55,10 +56,10 @@ TEST_CASE("Verify shows every variant with and without a fault, at every size, i
         CHECK(flagged_token() == -1);
         CHECK(parts().below(line_labels).size() >= 2);
         CHECK_FALSE(said_by("verify", "said").empty());
-        check_places(size.width, size.height);
+        check_places(size);
         inject(shown.application, "strength-forgotten");
         shown.draw();
-        check_places(size.width, size.height);
+        check_places(size);
         const auto figures = ask_present_fault(shown.application);
         REQUIRE(figures.value);
         if (!figures.value->departure) continue;
@@ -118,19 +119,11 @@ TEST_CASE(
 TEST_CASE("what should be has its own scale where a fault is so large that it would be blank", "[verify]") {
   ShownProgram shown("verify", "preset:random?T=128&K=4&V=4&seed=1");
   for (const bool explodes : {true, false}) {
-    shown.choose([&](Choice& choice) {
-      choice.variant = "deltanet";
-      choice.form = Form::chunkwise;
-      choice.chunk_size = 64;
-    });
-    inject(shown.application, explodes ? "solve-sign" : "no-solve");
-    const WrongHere key{.of = without_fault(shown.session.computed()),
-                        .form = Form::chunkwise,
-                        .fault = explodes ? "solve-sign" : "no-solve"};
-    shown.session.questions().ask(key);
-    shown.session.questions().wait();
-    const auto place = shown.session.questions().ask(key).value;
-    REQUIRE(place);
+    const std::string fault = explodes ? "solve-sign" : "no-solve";
+    shown.choose("deltanet", Form::chunkwise, 64);
+    inject(shown.application, fault);
+    const auto place = find_out(
+        WrongHere{.of = without_fault(shown.session.computed()), .form = Form::chunkwise, .fault = fault});
     REQUIRE(*place);
     const double largest = (*place)->tensor.should_be.cwiseAbs().maxCoeff();
     INFO((*place)->range << " " << largest);
@@ -227,7 +220,7 @@ TEST_CASE("Verify shows every fragile form on data that break it and data that d
       const std::size_t lines = parts().below("verify/floor/difference/series").size();
       REQUIRE((lines == 2 || (lines == 1 && !breaks)));  // lines that coincide are one
       CHECK((flagged_token() >= 0) == (breaks || fragile.always_wrong));
-      check_places(1280, 800);
+      check_places();
     }
   }
 }
@@ -239,7 +232,7 @@ TEST_CASE("Verify with one token and with many, of which it says why no fault ha
     for (const char* fault : {"", "write-sign"}) {
       inject(shown.application, fault);
       shown.draw();
-      check_places(1280, 800);
+      check_places();
       if (*fault != '\0') continue;
       const std::string untried = words_at("verify/side/faults/untried");
       CHECK(untried.empty() == (tokens <= 1024));
