@@ -8,7 +8,7 @@
 
 // The test engine drives the real program with mouse and keyboard; what is asserted is the session.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -489,5 +489,3 @@ PROGRAM_TEST("goes to lines that are out of sight") {
 }
 
 }  // namespace
-
-}  // namespace palimpsest

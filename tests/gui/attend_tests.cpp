@@ -6,7 +6,7 @@
 
 // Attend: a person looks at a row, zooms in, and changes what is shown.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -28,10 +28,8 @@ PROGRAM_TEST("a click in Attend looks at a row") {
   });
   IM_CHECK_EQ(numbers, 9 * 9);  // every cell has its number
   const Rectangle square = place_of("attend/rule/area");
-  const float unit = (square.maximum.x - square.minimum.x) / static_cast<float>(session.data().tokens);
-  context->MouseMoveToPos({square.minimum.x + 6.5F * unit, square.minimum.y + 80.5F * unit});
-  context->MouseClick(0);
-  settle(context);
+  const float unit = square.width() / static_cast<float>(session.data().tokens);
+  click(context, square.minimum + ImVec2(6.5F, 80.5F) * unit);
   IM_CHECK_EQ(session.token(), 80);
 }
 
@@ -57,21 +55,15 @@ PROGRAM_TEST("Attend zooms to single cells and back") {
 
 PROGRAM_TEST("Attend switches what is shown") {
   Session& session = enter_attend(context);
-  context->ItemClick("//Effective attention weights/**/weights");
-  context->Yield(2);
+  click(context, "//Effective attention weights/**/weights");
   IM_CHECK(!session.state().attention.shares);
-  context->ItemClick("//Effective attention weights/**/mask");
-  context->Yield(2);
+  click(context, "//Effective attention weights/**/mask");
   IM_CHECK(!session.state().attention.mask);
-  settle(context);
   IM_CHECK(parts().find("attend/rule corner/loupe") == nullptr);
   IM_CHECK(!session.can_undo());  // how one looks is no entry of the history
-  context->ItemClick("//Effective attention weights/**/mask");
-  settle(context);
+  click(context, "//Effective attention weights/**/mask");
   IM_CHECK(session.state().attention.mask);
   IM_CHECK(program().undrawn().empty());
 }
 
 }  // namespace
-
-}  // namespace palimpsest

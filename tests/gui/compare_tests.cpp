@@ -4,7 +4,7 @@
 
 // Compare: a person drags the rail's handle, adds a side, takes one out, makes one the reference.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -75,15 +75,12 @@ PROGRAM_TEST("sides are added, taken out and made the reference") {
 
 /// Opens the menu of side 1, chooses a line of it, and closes it.
 void choose_in_menu(ImGuiTestContext* context, const char* line) {
-  context->ItemClick("//Side by side/**/###another 1");
-  context->Yield(3);
+  click(context, "//Side by side/**/###another 1");
   const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack;
   IM_CHECK_EQ(popups.Size, 1);
   context->SetRef(popups.back().Window->ID);
-  context->ItemClick(line);
-  context->Yield(2);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  click(context, line);
+  press(context, ImGuiKey_Escape);
 }
 
 PROGRAM_TEST("a side is computed in another form and precision") {
@@ -100,5 +97,3 @@ PROGRAM_TEST("a side is computed in another form and precision") {
 }
 
 }  // namespace
-
-}  // namespace palimpsest

@@ -2,7 +2,7 @@
 
 // The page of all data: found by words, looked at, opened, its numbers typed over.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -145,5 +145,3 @@ PROGRAM_TEST("remembers own files") {
 }
 
 }  // namespace
-
-}  // namespace palimpsest

@@ -6,7 +6,7 @@
 // Another device beside form and precision: a person chooses it, sees it checked, and is told when it is
 // gone.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -71,5 +71,3 @@ PROGRAM_TEST("a wrong kernel of a device is seen where it departs") {
 }
 
 }  // namespace
-
-}  // namespace palimpsest

@@ -3,7 +3,7 @@
 
 // Learn: a person drags the dot on the loss, paints gates, and tries what cannot be painted.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -32,8 +32,7 @@ PROGRAM_TEST("the dot on the loss changes the word's strength") {
   IM_CHECK(parts().find("learn/reason") == nullptr);
   const ImVec2 dot = place_of("learn/loss/mark/dot").middle();
   const Rectangle loss = place_of("learn/loss/area");
-  const float width = loss.maximum.x - loss.minimum.x;
-  drag(context, dot, {dot.x + width / 4, dot.y});
+  drag(context, dot, {dot.x + loss.width() / 4, dot.y});
   const std::vector<Edit> painted = edits_of(session, "paint_gate");
   IM_CHECK_EQ(painted.size(), std::size_t{1});
   IM_CHECK_EQ(painted.front().array, std::string("beta"));
@@ -41,9 +40,8 @@ PROGRAM_TEST("the dot on the loss changes the word's strength") {
   const double beta = painted.front().numbers[2];
   IM_CHECK_GT(beta, 1.2);
   IM_CHECK_EQ(session.computed()->sequence.at("beta")(word, 0), beta);
-  session.questions().wait();
-  settle(context);
-  IM_CHECK_GT(place_of("learn/loss/mark/dot").middle().x, dot.x + width / 5);
+  settle_questions(context);
+  IM_CHECK_GT(place_of("learn/loss/mark/dot").middle().x, dot.x + loss.width() / 5);
   // All of the drag is one change.
   session.undo();
   settle(context);
@@ -106,9 +104,7 @@ PROGRAM_TEST("Learn says what cannot be painted") {
 void click_choice(ImGuiTestContext* context, const std::string& words) {
   const Part* const choice = parts().find("learn/" + words);
   IM_CHECK(choice != nullptr);
-  context->MouseMoveToPos(choice->where.middle());
-  context->MouseClick(0);
-  context->Yield(2);
+  click(context, choice->where.middle());
 }
 
 PROGRAM_TEST("the network of TTT-MLP runs both ways") {
@@ -148,5 +144,3 @@ PROGRAM_TEST("fewer flattening steps are looked at") {
 }
 
 }  // namespace
-
-}  // namespace palimpsest

@@ -2,29 +2,21 @@
 
 // What a lecturer needs: presenting, pinned places, files that are completed.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
 int key(const char* command) { return find_command(program(), command).key; }
 
-bool is_active(ImGuiTestContext* context, const char* window) {
-  const ImGuiWindow* found = context->GetWindowByRef(window);
-  return found && found->Active;
-}
-
 /// Where a window lies once it stays there: panels that have something to show at last take their room, and
 /// on a slow machine their answers come after any fixed number of frames.
-ImRect settled_place(ImGuiTestContext* context, const char* window) {
+Rectangle settled_place(ImGuiTestContext* context, const char* window) {
   settle(context);
-  const auto same = [](const ImRect& a, const ImRect& b) {
-    return a.Min.x == b.Min.x && a.Min.y == b.Min.y && a.Max.x == b.Max.x && a.Max.y == b.Max.y;
-  };
-  ImRect place = context->WindowInfo(window).RectFull;
+  Rectangle place = window_place(window);
   for (int unchanged = 0, frames = 0; unchanged < 10 && frames < 1000; ++frames) {
     context->Yield();
-    const ImRect now = context->WindowInfo(window).RectFull;
-    unchanged = same(now, place) ? unchanged + 1 : 0;
+    const Rectangle now = window_place(window);
+    unchanged = now == place ? unchanged + 1 : 0;
     place = now;
   }
   return place;
@@ -32,15 +24,15 @@ ImRect settled_place(ImGuiTestContext* context, const char* window) {
 
 PROGRAM_TEST("presents and comes back") {
   Session& session = start_program(context);
-  const ImRect before = settled_place(context, "//Stage");
+  const Rectangle before = settled_place(context, "Stage");
   const OwnLayout own = program().panel_layout.own(program().workspaces());
   const Index token = session.token();
   press(context, ImGuiKey_F);
   IM_CHECK(program().presenting);
-  IM_CHECK(!is_active(context, "//Data"));
-  IM_CHECK(is_active(context, "//What happened##fixed"));
-  IM_CHECK(is_active(context, "//The text##fixed"));
-  IM_CHECK_GT(context->WindowInfo("//What happened##fixed").RectFull.GetWidth(), 1.4F * before.GetWidth());
+  IM_CHECK(!is_window_shown("Data"));
+  IM_CHECK(is_window_shown("What happened##fixed"));
+  IM_CHECK(is_window_shown("The text##fixed"));
+  IM_CHECK_GT(window_place("What happened##fixed").width(), 1.4F * before.width());
   context->KeyPress(ImGuiKey_RightArrow);  // the program goes on as ever, a token at a time
   IM_CHECK_EQ(session.token(), token + 1);
   IM_CHECK(program().undrawn().empty());
@@ -50,12 +42,12 @@ PROGRAM_TEST("presents and comes back") {
   IM_CHECK(program().presenting);
   press(context, ImGuiKey_Escape);
   IM_CHECK(!program().presenting);
-  IM_CHECK(is_active(context, "//Data"));
-  IM_CHECK(!is_active(context, "//What happened##fixed"));
-  const ImRect after = settled_place(context, "//Stage");
-  IM_CHECK_EQ(after.Min.x, before.Min.x);
-  IM_CHECK_EQ(after.Max.x, before.Max.x);
-  IM_CHECK_EQ(after.Max.y, before.Max.y);
+  IM_CHECK(is_window_shown("Data"));
+  IM_CHECK(!is_window_shown("What happened##fixed"));
+  const Rectangle after = settled_place(context, "Stage");
+  IM_CHECK_EQ(after.minimum.x, before.minimum.x);
+  IM_CHECK_EQ(after.maximum.x, before.maximum.x);
+  IM_CHECK_EQ(after.maximum.y, before.maximum.y);
   IM_CHECK(program().panel_layout.own(program().workspaces()) == own);
   context->KeyPress(ImGuiKey_Escape);
   IM_CHECK_EQ(program().refusal, "");  // there is nothing to let go of, and nothing to say
@@ -127,5 +119,3 @@ PROGRAM_TEST("changes the size of everything") {
 }
 
 }  // namespace
-
-}  // namespace palimpsest

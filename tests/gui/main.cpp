@@ -188,6 +188,12 @@ void click(ImGuiTestContext* context, const char* item) {
   settle(context);
 }
 
+void click(ImGuiTestContext* context, ImVec2 at) {
+  context->MouseMoveToPos(at);
+  context->MouseClick(0);
+  settle(context);
+}
+
 void drag(ImGuiTestContext* context, ImVec2 from, ImVec2 to) {
   context->MouseMoveToPos(from);
   context->MouseDown(0);

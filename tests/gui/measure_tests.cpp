@@ -5,31 +5,31 @@
 
 // Measure: a person looks at what ships, races, cancels, opens a report and takes it away.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
 constexpr std::string_view leading_points = "measure/times/point/leads";
+constexpr std::string_view other_points = "measure/times/point/others";
 constexpr std::string_view unmeasured = "measure/times/mark/not measured yet";
 constexpr std::string_view rings = "measure/times/mark/ring";
 
 /// What the pointer is told about the chart.
 std::string told() { return words_at("measure/times/told"); }
 
+/// Lets reports be read, and what is found out about them be drawn.
+void see_reports(ImGuiTestContext* context) {
+  for (int i = 0; i < 3; ++i) settle_questions(context);
+}
+
 Session& enter_measure(ImGuiTestContext* context) {
   Session& session = start_in(context, ImGuiKey_6, 0, paced_device().beside_cpu());
-  for (int i = 0; i < 3; ++i) settle_questions(context);
+  see_reports(context);
   return session;
 }
 
 /// The names of the reports in the list.
-std::vector<std::string> reports() {
-  std::vector<std::string> names;
-  for (const Part* part : parts().below("measure/side")) {
-    if (part->path.ends_with("/name")) names.push_back(part->words);
-  }
-  return names;
-}
+std::vector<std::string> reports() { return said_by("measure/side", "name"); }
 
 /// What is raced in a moment, but for the last length, which takes long.
 void wish_for_little(Session& session, Index last) {
@@ -66,9 +66,8 @@ PROGRAM_TEST("Measure shows the report that ships and the figures of a point") {
   IM_CHECK_GE(places_below(leading_points).size(), std::size_t{6});
   IM_CHECK(!words_at("measure/headline").empty());
   IM_CHECK(!parts().below("measure/times/strip").empty());
-  IM_CHECK(parts().find(unmeasured) == nullptr);  // a report lacks nothing
-  IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(),
-                  "measure here");  // and is not gone on with
+  IM_CHECK(parts().find(unmeasured) == nullptr);                   // a report lacks nothing
+  IM_CHECK_EQ(words_at("measure/controls/race"), "measure here");  // and is not gone on with
   IM_CHECK(!words_at("measure/question").ends_with("here?"));
   // A point under the pointer says its figures.
   context->MouseMoveToPos(places_below(leading_points)[2].middle());
@@ -105,20 +104,18 @@ PROGRAM_TEST("Measure races until it is cancelled, goes on and saves") {
   IM_CHECK(races.runs());
   click(context, "//Which is faster here?/**/###race");
   IM_CHECK(!races.runs());
-  session.questions().wait();
-  settle(context);
+  settle_questions(context);
   IM_CHECK_EQ(points(), std::size_t{4});
   IM_CHECK_EQ(places_below(leading_points).size(), std::size_t{4});
   IM_CHECK(parts().find(unmeasured) != nullptr);  // the rest is not measured yet
   IM_CHECK_EQ(races.left(session), 2);
-  IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(), "go on");
+  IM_CHECK_EQ(words_at("measure/controls/race"), "go on");
   // On with a shorter one: nothing is measured again, and the chart is full.
   wish_for_little(session, 24);
   context->Yield(2);
   context->ItemClick("//Which is faster here?/**/###race");
   for (int i = 0; i < 2000 && races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
-  session.questions().wait();
-  settle(context);
+  settle_questions(context);
   IM_CHECK_EQ(points(), std::size_t{6});
   IM_CHECK(parts().find(unmeasured) == nullptr);
   click(context, "//Which is faster here?/**/###save report");
@@ -135,19 +132,12 @@ PROGRAM_TEST("Measure overlays reports and refuses broken ones") {
   const OwnFolder folder;
   const std::string foreign = folder.file("palimpsest-race-foreign.json", "{\"benchmarks\": []}");
   program().drop({folder.file("palimpsest-race-elsewhere.json", race_json(elsewhere()))});
-  const auto come = [&] {
-    for (int i = 0; i < 3; ++i) {
-      context->Yield(2);
-      session.questions().wait();
-    }
-    settle(context);
-  };
-  come();
+  see_reports(context);
   IM_CHECK_EQ(reports().size(), shipped + 1);
   IM_CHECK(reports().front().starts_with("Another One, 3 threads"));
   IM_CHECK_EQ(places_below(leading_points).size(), std::size_t{2});
   program().drop({foreign});
-  come();
+  see_reports(context);
   IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
   IM_CHECK(session.message().find("expected") != std::string::npos);
   IM_CHECK_EQ(reports().size(), shipped + 1);
@@ -156,22 +146,18 @@ PROGRAM_TEST("Measure overlays reports and refuses broken ones") {
   context->ItemClick("//Which is faster here?/**/###race");
   program().drop({foreign});  // a broken one beside what is measured: nothing is lost
   for (int i = 0; i < 2000 && program().races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
-  come();
+  see_reports(context);
   IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
   IM_CHECK_EQ(places_below(leading_points).size(), std::size_t{6});
-  IM_CHECK_EQ(std::ssize(parts().below("measure/times/point/others")), 2);
+  IM_CHECK_EQ(std::ssize(parts().below(other_points)), 2);
   session.clear_message();
-  const SeenReport seen = program().races.seen()[1];
-  program().races.take_away(session, seen);
-  come();
-  IM_CHECK_EQ(std::ssize(parts().below("measure/times/point/others")), 0);
+  program().races.take_away(session, SeenReport(program().races.seen()[1]));
+  see_reports(context);
+  IM_CHECK_EQ(std::ssize(parts().below(other_points)), 0);
   IM_CHECK_EQ(reports().size(), shipped + 1);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-  come();
-  IM_CHECK_EQ(std::ssize(parts().below("measure/times/point/others")),
-              2);  // to take a report away can be undone
+  press(context, ImGuiMod_Ctrl | ImGuiKey_Z);
+  see_reports(context);
+  IM_CHECK_EQ(std::ssize(parts().below(other_points)), 2);  // to take a report away can be undone
 }
 
 }  // namespace
-
-}  // namespace palimpsest

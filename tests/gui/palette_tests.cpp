@@ -2,7 +2,7 @@
 
 // Commands by their keys and by their words, in the real window.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -93,5 +93,3 @@ PROGRAM_TEST("leads from the palette to other cards") {
 }
 
 }  // namespace
-
-}  // namespace palimpsest

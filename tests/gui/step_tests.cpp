@@ -2,7 +2,7 @@
 
 // What stands around the Stage: the knob, the forms, why a number is what it is, the floor, what is said.
 
-namespace palimpsest {
+using namespace palimpsest;
 
 namespace {
 
@@ -97,9 +97,7 @@ PROGRAM_TEST("follows the story") {
   click(context, "//Top bar/story/close");
   IM_CHECK(parts().find("story") == nullptr);
   perform(find_command(program(), "data.list"), program());
-  settle(context);
-  session.questions().wait();
-  settle(context);
+  settle_questions(context);
   click(context, "//All data/**/token 63");
   IM_CHECK_EQ(session.token(), 63);
   IM_CHECK(!program().show_data);
@@ -110,27 +108,22 @@ PROGRAM_TEST("says beside a form what it is") {
   start_program(context);
   context->MouseMove("//Stage/**/Parallel");
   context->SleepNoSkip(1.5F, 0.1F);
+  IM_CHECK(is_tip_shown());
   const ImGuiTestItemInfo button = context->ItemInfo("//Stage/**/Parallel");
-  const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
-  IM_CHECK(tip != nullptr && tip->Active);
-  IM_CHECK_LE(tip->Pos.y + tip->Size.y, button.RectFull.Min.y);  // above: the formula lies below
+  IM_CHECK_LE(window_place("##Tooltip_00").maximum.y,
+              button.RectFull.Min.y);  // above: the formula lies below
 }
 
 PROGRAM_TEST("keeps the pills in place whatever the rule") {
-  Session& session = start_program(context);
+  start_program(context);
   const auto left = [&](const char* item) { return context->ItemInfo(item).RectFull.Min.x; };
   const float variant = left("//Top bar/###variant");
   const float data = left("//Top bar/###data");
   for (const char* id : {"value_decay_delta", "gla", "rls"}) {
-    Choice choice = session.choice();
-    choice.variant = id;
-    session.choose(std::move(choice));
-    settle(context);
+    choose(context, [&](Choice& choice) { choice.variant = id; });
     IM_CHECK_LE(std::abs(left("//Top bar/###variant") - variant), 1.0F);  // by the digits of the residual
     IM_CHECK_LE(std::abs(left("//Top bar/###data") - data), 1.0F);
   }
 }
 
 }  // namespace
-
-}  // namespace palimpsest

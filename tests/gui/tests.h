@@ -66,9 +66,10 @@ void resize(ImGuiTestContext* context, int width, int height);
 void settle(ImGuiTestContext* context);
 void settle_questions(ImGuiTestContext* context);
 
-/// Presses a key, clicks on an item, or drags something, and lets what follows settle.
+/// Presses a key, clicks on an item or a place, or drags something, and lets what follows settle.
 void press(ImGuiTestContext* context, int key);
 void click(ImGuiTestContext* context, const char* item);
+void click(ImGuiTestContext* context, ImVec2 at);
 void drag(ImGuiTestContext* context, ImVec2 from, ImVec2 to);
 
 /// Changes what is computed, and lets that settle.
