@@ -1,9 +1,6 @@
 #include "app/window/window.h"
 
-#include <thread>
-
 #include "tests/offscreen/drawn.h"
-#include "tests/soak.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -18,15 +15,11 @@ struct Scene {
   ImVec2 item;
 
   void draw() {
-    offscreen.render(
-        [&] {
-          in_window({400, 200}, [&] {
-            ImGui::InvisibleButton("item", {100, 20});
-            item = ImGui::GetItemRectMin();
-            tooltip("what it is");
-          });
-        },
-        1);
+    pass_in_window(offscreen, {400, 200}, [&] {
+      ImGui::InvisibleButton("item", {100, 20});
+      item = ImGui::GetItemRectMin();
+      tooltip("what it is");
+    });
   }
 
   /// Draws as the window does after an event; `before` is what happens before each frame. Returns the number
@@ -44,10 +37,7 @@ struct Scene {
     return frames;
   }
 
-  static bool words_are_seen() {
-    const ImGuiWindow* window = ImGui::FindWindowByName("##Tooltip_00");
-    return window != nullptr && window->Active && !window->Hidden;
-  }
+  static bool words_are_seen() { return is_tip_shown() && !ImGui::FindWindowByName("##Tooltip_00")->Hidden; }
 };
 
 }  // namespace
@@ -92,27 +82,4 @@ TEST_CASE("words about what the pointer rests on go while one uses keys, until i
   CHECK_FALSE(draw());
   io.AddMousePosEvent(scene.item.x + 32, scene.item.y + 10);
   CHECK(draw());
-}
-
-TEST_CASE("what a thread has freed is given back while it waits for more to do", "[memory]") {
-  if (is_sanitized) return;  // its heap is not glibc's
-  constexpr std::size_t pieces = 480;
-  constexpr std::size_t piece = std::size_t{64} << 10;  // bytes: 30 MB in all
-  keep_little_free_memory();
-  double used = 0;
-  double kept = 0;
-  std::thread([&] {
-    // glibc learns from this that blocks of its size come and go.
-    used = static_cast<double>(std::vector<char>(std::size_t{24} << 20, 'x').back());
-    give_back_free_memory();  // what other tests left free would be taken first
-    const double before = resident_megabytes();
-    std::vector<std::vector<char>> blocks;
-    for (std::size_t i = 0; i < pieces; ++i) blocks.emplace_back(piece, 'x');
-    used = resident_megabytes() - before;
-    blocks = {};
-    give_back_free_memory();
-    kept = resident_megabytes() - before;
-  }).join();
-  CHECK(used > 28);
-  CHECK(kept < 8);  // 4 MB at the end of the heap, and what else the process has taken meanwhile
 }

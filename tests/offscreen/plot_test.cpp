@@ -39,12 +39,10 @@ Plot lines_plot() {
 
 PlotDone drawn(Offscreen& offscreen, const Plot& plot) {
   PlotDone done;
-  offscreen.pass([&] {
+  pass_in_window(offscreen, {400, 300}, [&] {
     parts().clear();
-    in_window({400, 300}, [&] {
-      done = draw_plot(plot, {{20, 20}, {380, 280}});
-      ImGui::Dummy({1, 1});
-    });
+    done = draw_plot(plot, {{20, 20}, {380, 280}});
+    ImGui::Dummy({1, 1});
   });
   return done;
 }
@@ -119,13 +117,11 @@ TEST_CASE("a gap in a series leaves its points their numbers; a plot without roo
   CHECK(parts().find("lines/point/low/2"));
   CHECK_FALSE(parts().find("lines/point/low/3"));
   CHECK(parts().find("lines/point/low/10"));
-  offscreen.pass([&] {
-    in_window({400, 300}, [&] {
-      const int before = ImGui::GetWindowDrawList()->VtxBuffer.Size;
-      draw_plot(plot, {{20, 20}, {380, 30}});
-      CHECK(ImGui::GetWindowDrawList()->VtxBuffer.Size > before);
-      ImGui::Dummy({1, 1});
-    });
+  pass_in_window(offscreen, {400, 300}, [&] {
+    const int before = ImGui::GetWindowDrawList()->VtxBuffer.Size;
+    draw_plot(plot, {{20, 20}, {380, 30}});
+    CHECK(ImGui::GetWindowDrawList()->VtxBuffer.Size > before);
+    ImGui::Dummy({1, 1});
   });
 }
 
@@ -158,7 +154,7 @@ namespace {
 constexpr Rectangle room = {{0, 0}, {400, 200}};
 constexpr ImVec2 extent = {60, 12};
 
-Rectangle placed(ImVec2 at) { return {at, {at.x + extent.x, at.y + extent.y}}; }
+Rectangle placed(ImVec2 at) { return box_at(at, extent); }
 
 }  // namespace
 
@@ -167,8 +163,7 @@ TEST_CASE("words stand where they are wished, unless something is there", "[labe
   offscreen.pass([&] {
     const ImVec2 wish = {100, 50};
     const ImVec2 free = free_place(room, {}, wish, extent).at;
-    CHECK(free.x == wish.x);
-    CHECK(free.y == wish.y);
+    CHECK(free == wish);
     const Taken box = {.boxes = {{{90, 40}, {170, 70}}}};
     CHECK_FALSE(overlap(placed(free_place(room, box, wish, extent).at), box.boxes.front()));
     const Taken line = {.lines = {{{0, 60}, {200, 50}, {400, 60}}}};
@@ -191,9 +186,7 @@ TEST_CASE("words in a full room lie over a curve sooner than over words, and nev
     const ImVec2 at = place.at;
     CHECK_FALSE(overlap(placed(at), taken.boxes.front()));
     CHECK(at.x + extent.x <= room.maximum.x);
-    const ImVec2 beyond = free_place(room, {}, {390, 300}, extent).at;
-    CHECK(beyond.x == room.maximum.x - extent.x);
-    CHECK(beyond.y == room.maximum.y - extent.y);
+    CHECK(free_place(room, {}, {390, 300}, extent).at == room.maximum - extent);
     const ImVec2 wide =
         free_place(room, {}, {390, 300}, {500, 12}).at;  // wider than the room: from its left on
     CHECK(wide.x == room.minimum.x);
@@ -274,20 +267,18 @@ TEST_CASE("a range that is made of rounding is flat and has no numbers", "[chart
 
 TEST_CASE("a line that turns back is as wide there as elsewhere", "[chart]") {
   DarkOffscreen offscreen(400, 300);
-  offscreen.pass([&] {
-    in_window({400, 300}, [&] {
-      ImDrawList* list = ImGui::GetWindowDrawList();
-      const auto vertices = [&](std::vector<ImVec2> points) {
-        const int before = list->VtxBuffer.Size;
-        solid_curve(list, points, IM_COL32_WHITE, 4);
-        return list->VtxBuffer.Size - before;
-      };
-      const int one = vertices({{20, 20}, {60, 20}});
-      CHECK(vertices({{20, 20}}) == 0);
-      CHECK(vertices({{20, 20}, {60, 20}, {60, 60}}) < 2 * one);  // a joint
-      CHECK(vertices({{20, 200}, {22, 20}, {24, 200}}) == 2 * one);
-      ImGui::Dummy({1, 1});
-    });
+  pass_in_window(offscreen, {400, 300}, [&] {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const auto vertices = [&](std::vector<ImVec2> points) {
+      const int before = list->VtxBuffer.Size;
+      solid_curve(list, points, IM_COL32_WHITE, 4);
+      return list->VtxBuffer.Size - before;
+    };
+    const int one = vertices({{20, 20}, {60, 20}});
+    CHECK(vertices({{20, 20}}) == 0);
+    CHECK(vertices({{20, 20}, {60, 20}, {60, 60}}) < 2 * one);  // a joint
+    CHECK(vertices({{20, 200}, {22, 20}, {24, 200}}) == 2 * one);
+    ImGui::Dummy({1, 1});
   });
 }
 
@@ -295,13 +286,11 @@ TEST_CASE("of a dashed line that leads far away the dashes are made that are see
   DarkOffscreen offscreen(300, 200);
   const auto points_of = [&](ImVec2 from, ImVec2 to) {
     int points = 0;
-    offscreen.pass([&] {
-      in_window({300, 200}, [&] {
-        ImDrawList* list = ImGui::GetWindowDrawList();
-        const int before = list->VtxBuffer.Size;
-        dashed_line(list, from, to, style::colours().text, 1);
-        points = list->VtxBuffer.Size - before;
-      });
+    pass_in_window(offscreen, {300, 200}, [&] {
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const int before = list->VtxBuffer.Size;
+      dashed_line(list, from, to, style::colours().text, 1);
+      points = list->VtxBuffer.Size - before;
     });
     return points;
   };
@@ -310,10 +299,10 @@ TEST_CASE("of a dashed line that leads far away the dashes are made that are see
   const int most = 2 * points_of({0, 0}, {300, 200});
   for (const ImVec2 far : {ImVec2{1e6F, 1e6F}, {-1e6F, 1e6F}, {280, -1e6F}, {1e6F, 100}}) {
     CAPTURE(far.x, far.y);
-    CHECK(points_of({150, 100}, far) > 0);
-    CHECK(points_of({150, 100}, far) <= most);
-    CHECK(points_of(far, {150, 100}) > 0);
-    CHECK(points_of(far, {150, 100}) <= most);
+    for (const int points : {points_of({150, 100}, far), points_of(far, {150, 100})}) {
+      CHECK(points > 0);
+      CHECK(points <= most);
+    }
   }
   CHECK(points_of({-1e6F, 100}, {1e6F, 100}) >= across);
   CHECK(points_of({-1e6F, 100}, {1e6F, 100}) <= most);

@@ -75,14 +75,12 @@ struct ShownSlider {
 
   void pass(int frames = 1) {
     const auto draw = [&] {
-      in_window({400, 200}, [&] {
-        ImGui::SetNextItemWidth(width);
-        style::slider(symbol, words, &value, look);
-        from = ImGui::GetItemRectMin();
-        to = ImGui::GetItemRectMax();
-      });
+      ImGui::SetNextItemWidth(width);
+      style::slider(symbol, words, &value, look);
+      from = ImGui::GetItemRectMin();
+      to = ImGui::GetItemRectMax();
     };
-    for (int i = 0; i < frames; ++i) image = offscreen.render(draw, 1);
+    for (int i = 0; i < frames; ++i) image = offscreen.render([&] { in_window({400, 200}, draw); }, 1);
   }
   void mouse(bool down) {
     ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
@@ -297,15 +295,12 @@ TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
 TEST_CASE("style: words about what was clicked are gone until the pointer goes on") {
   DarkOffscreen offscreen(400, 200);
   const auto frames = [&](int count) {
-    for (int frame = 0; frame < count; ++frame) {
-      offscreen.pass([&] {
-        in_window({400, 200}, [] {
-          ImGui::SetCursorScreenPos({20, 20});
-          ImGui::InvisibleButton("item", {300, 24});
-          tooltip("what it is");
-        });
-      });
-    }
+    const auto draw = [] {
+      ImGui::SetCursorScreenPos({20, 20});
+      ImGui::InvisibleButton("item", {300, 24});
+      tooltip("what it is");
+    };
+    pass_in_window(offscreen, {400, 200}, draw, count);
   };
   ImGuiIO& io = ImGui::GetIO();
   io.AddMousePosEvent(60, 30);
