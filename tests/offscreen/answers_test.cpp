@@ -95,13 +95,11 @@ TEST_CASE("a person chooses the words that the memory is asked about", "[answers
 
 TEST_CASE("where nobody can ask a memory, the stage has its room", "[answers]") {
   Asked asked;
-  asked.choose("gated_deltanet", Form::chunkwise);
-  asked.draw();
+  asked.draw_as("gated_deltanet", Form::chunkwise);
   CHECK_FALSE(has_answers(asked.application));
   for (const Variant& variant : variants()) {
     INFO(variant.id);
-    asked.choose(variant.id, Form::recurrent);
-    asked.draw();
+    asked.draw_as(variant.id, Form::recurrent);
     if (!asked.session.message().empty()) continue;  // it cannot take these data
     CHECK(has_answers(asked.application) == (variant.memory.none.empty() || variant.memory.answers));
     if (has_answers(asked.application)) CHECK(ask_answers(asked.application).value);
@@ -111,8 +109,7 @@ TEST_CASE("where nobody can ask a memory, the stage has its room", "[answers]") 
 TEST_CASE("numbers beyond 1 have colours of their own, and say so", "[answers]") {
   Asked asked(usual_sizes[0]);
   CHECK(answer_scale(asked.answers()->table) == 1);
-  asked.choose("hgrn2", Form::recurrent);
-  asked.draw();
+  asked.draw_as("hgrn2", Form::recurrent);
   const auto shown = asked.answers();
   const AnswerTable& table = shown->table;
   const double scale = answer_scale(table);

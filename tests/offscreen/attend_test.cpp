@@ -194,8 +194,7 @@ TEST_CASE("Attend shows the last channel of data that have fewer than was wanted
     shown.session.change(&SessionState::attention, view);
     for (const char* variant : {"value_decay", "linear"}) {
       CAPTURE(data, variant);
-      shown.choose(variant);
-      shown.draw();
+      shown.draw_as(variant);
       check_squares(shown);
       CHECK(ask_row(shown.application, shown.session.token()).value);
     }
@@ -215,8 +214,7 @@ TEST_CASE("every pixel of a long text is the strongest of the weights that stand
   constexpr Index per_pixel = 4;  // down and across: no pixel stands in two parts
   const Index tokens = per_pixel * side;
   shown.open("preset:random?K=4&V=3&seed=2&T=" + std::to_string(tokens));
-  shown.choose("linear");
-  shown.draw();
+  shown.draw_as("linear");
   const auto range = static_cast<float>(attended_range(shown.application));
   const Image image = shown.picture(4);
   const auto computed = shown.session.computed();
@@ -252,8 +250,7 @@ TEST_CASE("every pixel of a long text is the strongest of the weights that stand
 
 TEST_CASE("the weights of a text of any length take the memory of its pixels", "[attend]") {
   ShownProgram shown("step", "preset:random?T=20000&K=1&V=1&seed=2");
-  shown.choose("linear");
-  shown.draw();
+  shown.draw_as("linear");
   const std::size_t before = shown.session.questions().bytes();
   shown.draw_in("attend");
   check_squares(shown);

@@ -35,8 +35,7 @@ TEST_CASE(
     shown.resize(size);
     for (const Form form : all_forms) {
       CAPTURE(size.width, name(form));
-      shown.choose(form);
-      shown.draw();
+      shown.draw_as(form);
       if (has_chunks(form)) {
         CHECK(places("bar", "step/knob").size() >= 3 * 8);
         check_numbers_and_bars_apart(places("number", "step/knob"), places("bar", "step/knob"));
@@ -73,8 +72,7 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
   REQUIRE(name());
   CHECK(name()->words == "Costs");
   CHECK(are_apart());
-  shown.click(name()->where);
-  shown.draw();
+  shown.draw_clicked("step/forms/costs shown");
   CHECK(places("number").size() == 4 * 3);
   CHECK(are_apart());
   // A number of the next column begins where one can tell it from this one.

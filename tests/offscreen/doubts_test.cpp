@@ -1,5 +1,7 @@
 // What a file of one's own leaves open, the card of its arrays, and what stands beside a rule's name.
 
+#include <numeric>
+
 #include "tests/core/io/files.h"
 #include "tests/offscreen/drawn.h"
 
@@ -9,8 +11,7 @@ using namespace palimpsest::testing;
 namespace {
 
 Array waves(std::vector<Index> shape, double least, double most) {
-  Index count = 1;
-  for (const Index size : shape) count *= size;
+  const Index count = std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies());
   std::vector<double> values(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = least + (most - least) * (0.5 + 0.5 * std::sin(static_cast<double>(i * i % 101)));
@@ -28,13 +29,6 @@ std::string file_in(const TemporaryFolder& folder, const char* q = "q") {
   return file;
 }
 
-const Part& part(std::string_view path) {
-  const Part* const found = parts().find(path);
-  INFO(path << " is not among\n" << parts().paths());
-  REQUIRE(found);
-  return *found;
-}
-
 }  // namespace
 
 TEST_CASE("a misnamed array is told under the top bar, and one click takes it as what it is", "[doubts]") {
@@ -45,16 +39,14 @@ TEST_CASE("a misnamed array is told under the top bar, and one click takes it as
   CHECK(shown.session.choice().variant == "scalar_decay");
   CHECK(words_at("doubts/0") == "“b” is not used.");
   CHECK(words_at("doubts/1") == "scale = 1 (not in the file)");
-  shown.click(part("doubts/0/answer").where);
-  shown.draw();
+  shown.draw_clicked("doubts/0/answer");
   CHECK(shown.session.data().id == file + "?beta=b");
   CHECK(shown.session.choice().variant == "gated_deltanet");
 
   // The scale changes neither the rule nor the place.
   shown.choose("deltanet");
   shown.draw_at(5);
-  shown.click(part("doubts/0/answer").where);
-  shown.draw();
+  shown.draw_clicked("doubts/0/answer");
   CHECK(shown.session.data().id == file + "?beta=b&scale=0.5");
   CHECK(shown.session.choice().variant == "deltanet");
   CHECK(shown.session.token() == 5);
@@ -62,8 +54,7 @@ TEST_CASE("a misnamed array is told under the top bar, and one click takes it as
   REQUIRE(shown.session.undo());
   shown.draw();
   CHECK(shown.session.data().id == file + "?beta=b");
-  shown.click(part("doubts/close").where);
-  shown.draw();
+  shown.draw_clicked("doubts/close");
   CHECK_FALSE(parts().find("doubts"));
 }
 
@@ -76,8 +67,7 @@ TEST_CASE("a rule that takes an array has no question about it", "[doubts]") {
   ShownProgram shown("step", file);
   shown.draw();
   CHECK(words_at("doubts/0") == "“a” and “b” are not used.");
-  shown.choose("rwkv7");
-  shown.draw();
+  shown.draw_as("rwkv7");
   CHECK(words_at("doubts/0") == "scale = 1 (not in the file)");
 }
 
@@ -86,8 +76,7 @@ TEST_CASE("what a bar has no room for is on the card of the arrays", "[doubts]")
   ShownProgram shown("step", file_in(folder), {620, 600});
   shown.draw();
   CHECK(words_at("doubts/names").ends_with("more…"));
-  shown.click(part("doubts/names").where);
-  shown.draw();
+  shown.draw_clicked("doubts/names");
   CHECK(shown.application.show_names);
   CHECK(words_at("arrays/0") == "“b” is not used.");
 }
@@ -103,21 +92,18 @@ TEST_CASE("arrays are taken for inputs on a card that shows each", "[doubts]") {
   CHECK(words_at("arrays/inputs/q/array") == "none");
   CHECK_THAT(words_at("arrays/inputs/g/reach"), says("-0.0997 … -4.41"));
   const auto choose = [&](const std::string& input, const std::string& array) {
-    shown.click(part("arrays/inputs/" + input + "/array").where);
-    shown.draw();
-    for (const Part& each : parts().all()) {
-      if (each.words == array) return shown.click(each.where);
-    }
-    FAIL("there is no " << array << " in\n" << parts().text());
+    shown.draw_clicked("arrays/inputs/" + input + "/array");
+    const auto item = std::ranges::find(parts().all(), array, &Part::words);
+    INFO("there is no " << array << " in\n" << parts().text());
+    REQUIRE(item != parts().all().end());
+    shown.click(item->where);
   };
   choose("q", "what  [20, 2, 4]");
   choose("beta", "b  [20, 2]");
   shown.draw();
   CHECK(words_at("arrays/inputs/q/array") == "what  [20, 2, 4]");
-  shown.click(part("arrays/inputs/beta/sigmoid").where);
-  shown.draw();
-  shown.click(part("arrays/open").where);
-  shown.draw();
+  shown.draw_clicked("arrays/inputs/beta/sigmoid");
+  shown.draw_clicked("arrays/open");
   CHECK_FALSE(shown.application.show_names);
   CHECK(shown.session.message() == "");
   CHECK(shown.session.data().id == file + "?beta=sigmoid(b)&q=what");

@@ -141,7 +141,8 @@ class ShownProgram {
     REQUIRE(application.undrawn() == "");
   }
 
-  /// Draws it so at a token, in a window of another size, in a workspace, after a command.
+  /// Draws it so at a token, in a window of another size, in a workspace, after a command, after a click on a
+  /// part, as another rule or form.
   void draw_at(Index token) {
     session.go_to_token(token);
     draw();
@@ -156,6 +157,17 @@ class ShownProgram {
   }
   void draw_after(std::string_view command) {
     perform(find_command(application, command), application);
+    draw();
+  }
+  void draw_clicked(std::string_view path) {
+    const Part* part = parts().find(path);
+    INFO(path << " is not among\n" << parts().paths());
+    REQUIRE(part);
+    click(part->where);
+    draw();
+  }
+  void draw_as(const auto&... chosen) {
+    choose(chosen...);
     draw();
   }
 

@@ -181,8 +181,7 @@ TEST_CASE("the first words beyond the edges are named, and a click goes there", 
     shown.click(link_to("β‖k‖² > 1 first at token 13 "));
     CHECK(shown.session.token() == 12);
   }
-  shown.choose([&](Choice& choice) { choice.edits.clear(); });
-  shown.draw();
+  shown.draw_as([&](Choice& choice) { choice.edits.clear(); });
   CHECK(parts().below("learn/floor/edges").empty());
 }
 

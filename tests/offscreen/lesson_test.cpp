@@ -158,8 +158,7 @@ TEST_CASE("a lesson asks, hides the result until one looks, and goes on", "[less
   CHECK(parts().find("step/lesson/return") == nullptr);
   shown.draw_at(5);
   CHECK(parts().find("step/lesson/question/after")->words == after);
-  shown.click(place_of("step/lesson/return"));
-  shown.draw();
+  shown.draw_clicked("step/lesson/return");
   CHECK(shown.session.token() == 29);
   CHECK(parts().find("step/lesson/return") == nullptr);
   shown.press(ImGuiKey_D);  // the data page again

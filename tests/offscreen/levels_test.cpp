@@ -70,13 +70,11 @@ TEST_CASE("the first screen tells in one sentence what a write did, and shows th
 
 TEST_CASE("one click shows what happens when nothing is erased", "[levels]") {
   FirstStart shown;
-  shown.click(parts().find("step/story/erase/only add")->where);
-  shown.draw();
+  shown.draw_clicked("step/story/erase/only add");
   CHECK_THAT(words_at("step/text/words/answer"), says("bell 0.99"));
   CHECK_THAT(words_at("step/story/headline"), says(" and "));
   CHECK(shown.session.data().read->typed.interventions.size() == 1);
-  shown.click(parts().find("step/story/erase/erase, then write")->where);
-  shown.draw();
+  shown.draw_clicked("step/story/erase/erase, then write");
   CHECK_THAT(words_at("step/text/words/answer"), says("lamp 1.00"));
   CHECK(shown.session.data().read->typed.interventions.empty());
 }
@@ -106,8 +104,7 @@ TEST_CASE("a story goes on token by token, and its text can be typed in", "[leve
   shown.application.step(Session::Grain::operation, 1);
   CHECK(shown.session.token() == 30);
   CHECK_FALSE(parts().find("text bar"));
-  shown.click(parts().find("step/text/type a text")->where);
-  shown.draw();
+  shown.draw_clicked("step/text/type a text");
   CHECK_THAT(words_at("text bar/text"), says("holds a lamp"));
   shown.draw_after("view.release");
   CHECK_FALSE(parts().find("text bar"));
@@ -180,8 +177,7 @@ TEST_CASE("the story of Verify injects a fault that changes the form by one clic
     shown.draw_in("verify");
     CHECK_THAT(words_at("verify/where/headline"), says("All 4 forms give the same result: in f64"));
     for (std::size_t i = 0; i < faults().size() && shown.session.state().verify.fault.id.empty(); ++i) {
-      shown.click(parts().find("verify/where/inject")->where);  // off until a fault is known to change it
-      shown.draw();
+      shown.draw_clicked("verify/where/inject");  // off until a fault is known to change it
     }
     const InjectedFault injected = shown.session.state().verify.fault;
     REQUIRE(injected.form == form);
@@ -190,8 +186,7 @@ TEST_CASE("the story of Verify injects a fault that changes the form by one clic
     CHECK_THAT(
         words_at("verify/where/headline"),
         says(find_fault(injected.id).label) && says(fmt::format("token {} ", figures->first_wrong + 1)));
-    shown.click(parts().find("verify/where/remove")->where);
-    shown.draw();
+    shown.draw_clicked("verify/where/remove");
     CHECK(shown.session.state().verify.fault.id.empty());
   }
 }

@@ -403,8 +403,7 @@ TEST_CASE("the number beside the sliders is that of the token's step in core", "
 TEST_CASE("a formula that is high has a line of its own above the tiles", "[stage]") {
   ShownProgram program;
   const auto above = [&](const char* id) {
-    program.choose(id);
-    program.draw();
+    program.draw_as(id);
     float top = HUGE_VALF;
     for (const Rectangle& piece : pieces()) top = std::min(top, piece.minimum.y);
     return top - stage_panel().minimum.y;

@@ -100,8 +100,7 @@ TEST_CASE("a story that was put away stays away, for its data alone", "[story]")
   shown.draw();
   const std::string story = words_at("story");
   REQUIRE(story != "");
-  shown.click(place_of("story/close"));
-  shown.draw();
+  shown.draw_clicked("story/close");
   CHECK_FALSE(parts().find("story"));
   CHECK(shown.application.closed_stories == std::vector<std::string>{shown.session.data().id});
   shown.open("capture:gla_recall_l1");

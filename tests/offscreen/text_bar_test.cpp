@@ -24,8 +24,7 @@ TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[
     CHECK(words_at("text bar/answer") == "answers “lamp” → “bell” 0.99");
     CHECK_THAT(words_at("text bar/change only-add:2"), says("layer 2: only adds"));
     CHECK(shown.session.choice().variant == "linear_with_beta");
-    shown.click(parts().find("text bar/change only-add:2")->where);
-    shown.draw();
+    shown.draw_clicked("text bar/change only-add:2");
     CHECK(words_at("text bar/answer") == "answers “lamp” 1.00");
   }
   CHECK(shown.session.token() == 29);
@@ -64,8 +63,7 @@ TEST_CASE("its menus show what else could follow, which head carries it, and lea
   ShownProgram shown;
   shown.draw_after("text.open");
   shown.draw_after("text.only_add");
-  shown.click(parts().find("text bar/answer")->where);
-  shown.draw();
+  shown.draw_clicked("text bar/answer");
   const std::string answers = parts().text();
   CHECK_THAT(answers, says("“lamp”") && says("“bell”") && says("logit of “lamp” minus logit of “bell”"));
   CHECK_THAT(answers, says("nats per token"));

@@ -51,8 +51,7 @@ TEST_CASE("Verify shows every variant with and without a fault, at every size, i
         CAPTURE(variant, size.width);
         shown.set_theme(theme);
         inject(shown.application, "");
-        shown.choose(variant, Form::chunkwise);
-        shown.draw();
+        shown.draw_as(variant, Form::chunkwise);
         CHECK(flagged_token() == -1);
         CHECK(parts().below(line_labels).size() >= 2);
         CHECK_FALSE(said_by("verify", "said").empty());
@@ -97,8 +96,7 @@ TEST_CASE(
     "Verify calls tensors by words, cuts no fault's name, and flags the first wrong token from anywhere",
     "[verify]") {
   ShownProgram shown("verify");
-  shown.choose("gated_deltanet", Form::chunkwise);
-  shown.draw();
+  shown.draw_as("gated_deltanet", Form::chunkwise);
   for (const std::string& words : said_by("verify", "said")) CHECK_THAT(words, !says("_"));
   for (const CutPiece& cut : drawn_cut_words()) {
     INFO(cut.whole);
