@@ -258,8 +258,9 @@ PROGRAM_TEST("opens bad and good files") {
   IM_CHECK(session.computed()->agree);
 }
 
-/// A table, a bad one, and q, k and v as .npy files.
-void write_own_data(const OwnFolder& folder) {
+PROGRAM_TEST("opens other kinds of files") {
+  Session& session = start_program(context);
+  const OwnFolder folder;
   folder.file("table.csv", "label,q0,q1,k0,k1,v0,beta\nthe,1,0,1,0,2,1\njar,0,1,0,1,3,1\n");
   folder.file("bad.csv", "q0,k0,v0\n1,1,nan\n");
   std::filesystem::create_directories(folder / "layer 3");
@@ -268,12 +269,6 @@ void write_own_data(const OwnFolder& folder) {
     folder.file(fmt::format("layer 3/{}.npy", name).c_str(),
                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
-}
-
-PROGRAM_TEST("opens other kinds of files") {
-  Session& session = start_program(context);
-  const OwnFolder folder;
-  write_own_data(folder);
   program().drop({folder / "table.csv"});
   settle(context);
   IM_CHECK(session.message().empty());

@@ -12,18 +12,14 @@ namespace {
 
 Session& enter_attend(ImGuiTestContext* context) { return start_in(context, ImGuiKey_3, 63); }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
 PROGRAM_TEST("a click in Attend looks at a row") {
   Session& session = enter_attend(context);
   IM_CHECK_STR_EQ(program().workspace().id, "attend");
   IM_CHECK(parts().find("attend/softmax/area") != nullptr);
   const Part* const loupe = parts().find("attend/rule corner/loupe/numbers");
   IM_CHECK(loupe != nullptr);
-  const auto numbers = std::ranges::count_if(words_of(loupe->words), [](const std::string& word) {
+  std::istringstream words(loupe->words);
+  const auto numbers = std::count_if(std::istream_iterator<std::string>(words), {}, [](const auto& word) {
     return word.find_first_not_of("-0123456789") == std::string::npos;
   });
   IM_CHECK_EQ(numbers, 9 * 9);  // every cell has its number

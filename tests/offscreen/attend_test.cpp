@@ -167,31 +167,27 @@ TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[att
   shown.choose("gated_deltanet");
   shown.resize(usual_sizes[1]);
   shown.session.go_to_token(30);
-  const auto with = [&](void (*change)(AttentionView&)) {
-    AttentionView view;
-    change(view);
+  const auto with = [&](const AttentionView& view) {
     shown.session.change(&SessionState::attention, view);
     shown.draw();
     check_squares(shown);
     return attended_range(shown.application);
   };
-  const double shares = with([](AttentionView&) {});
+  const double shares = with({});
   CHECK(shares <= 1);
-  CHECK(with([](AttentionView& view) { view.shares = false; }) > 0);
-  CHECK(with([](AttentionView& view) { view.gates = false; }) > 0);
-  CHECK(with([](AttentionView& view) { view.mask = false; }) > 0);
+  CHECK(with({.shares = false}) > 0);
+  CHECK(with({.gates = false}) > 0);
+  CHECK(with({.mask = false}) > 0);
   CHECK_FALSE(parts().find("attend/rule corner/loupe"));  // there is no empty corner for it
-  CHECK(with([](AttentionView& view) { view.sharpness = 100; }) >= shares);
-  with([](AttentionView& view) { view.channel = 4; });
+  CHECK(with({.sharpness = 100}) >= shares);
+  with({.channel = 4});
 }
 
 TEST_CASE("Attend shows the last channel of data that have fewer than was wanted", "[attend]") {
   ShownProgram shown("attend");
-  AttentionView view;
-  view.channel = 4;
   for (const char* data : {"preset:overwrite?T=40&K=6&V=5", "preset:overwrite?T=40&K=6&V=2"}) {
     shown.open(data);
-    shown.session.change(&SessionState::attention, view);
+    shown.session.change(&SessionState::attention, {.channel = 4});
     for (const char* variant : {"value_decay", "linear"}) {
       CAPTURE(data, variant);
       shown.draw_as(variant);
@@ -204,9 +200,8 @@ TEST_CASE("Attend shows the last channel of data that have fewer than was wanted
 
 TEST_CASE("every pixel of a long text is the strongest of the weights that stand there", "[attend]") {
   ShownProgram shown("attend");
-  AttentionView view;
-  view.chunks = false;  // its lines would lie over the weights
-  shown.session.change(&SessionState::attention, view);
+  shown.session.change(&SessionState::attention,
+                       {.chunks = false});  // whose lines would lie over the weights
   shown.resize(usual_sizes[1]);
   shown.open("preset:random?T=700&K=4&V=3&seed=2");
   shown.draw();

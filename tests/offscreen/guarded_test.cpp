@@ -19,10 +19,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-bool are_equal(const ImGuiErrorRecoveryState& a, const ImGuiErrorRecoveryState& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
-
 bool are_same(const Image& a, const Image& b) { return a.rgb == b.rgb; }
 
 // What the panel below does.
@@ -89,7 +85,7 @@ TEST_CASE("what was begun and pushed is ended and popped where drawing fails", "
     CHECK(guarded(fail_deep_inside) == "the spoon is missing");
     ImGuiErrorRecoveryState after;
     ImGui::ErrorRecoveryStoreState(&after);
-    CHECK(are_equal(before, after));
+    CHECK(std::memcmp(&before, &after, sizeof before) == 0);
     CHECK(ImGui::GetStyle().Alpha == look.Alpha);
     CHECK(ImGui::GetStyle().Colors[ImGuiCol_Text].y == look.Colors[ImGuiCol_Text].y);
     CHECK(guarded([] {}) == "");

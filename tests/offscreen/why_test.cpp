@@ -14,12 +14,11 @@ namespace {
 
 /// Chooses a rule and a form, in chunks of 4, and goes to a word.
 void look_at(Session& session, const std::string& variant, Form form, Index token) {
-  session.choose([&](Choice& choice) {
+  choose(session, [&](Choice& choice) {
     choice.variant = variant;
     choice.form = form;
     choice.chunk_size = 4;
   });
-  session.wait();
   session.go_to_token(token);
   session.wait();
 }
@@ -65,8 +64,7 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
   int parts_seen = 0;
   int written_seen = 0;
   for (const Variant& variant : variants()) {
-    Session session;
-    open(session, "preset:overwrite?T=12&K=4&V=4&seed=1");
+    Opened session("preset:overwrite?T=12&K=4&V=4&seed=1");
     for (const Form form : all_forms) {
       look_at(session, variant.id, form, 7);
       const Trace* trace = session.trace();
@@ -197,12 +195,10 @@ TEST_CASE("what was erased says which way each part went", "[why]") {
 }
 
 TEST_CASE("which cell is explained stands beside the title, never on it", "[why]") {
-  const auto origin_at = [](int width) {
+  for (const int width : {1280, 960}) {
     const WhyProgram program({width, 800}, 6);
-    return said("origin");
-  };
-  CHECK(origin_at(1280) == "largest entry, ringed");
-  CHECK(origin_at(960) == "largest entry, ringed");
+    CHECK(said("origin") == "largest entry, ringed");
+  }
 }
 
 TEST_CASE("why a number is what it is stands in sight whole, in a small window too", "[why]") {
@@ -232,8 +228,7 @@ TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", 
        {std::pair{"softmax", Form::recurrent}, std::pair{"fox", Form::parallel},
         std::pair{"fox", Form::recurrent}, std::pair{"gated_deltanet", Form::chunkwise},
         std::pair{"linear", Form::parallel}, std::pair{"kda", Form::two_pass}}) {
-    Session session;
-    open(session, "preset:overwrite?T=12&K=5&V=3&seed=1");
+    Opened session("preset:overwrite?T=12&K=5&V=3&seed=1");
     look_at(session, variant, form, 7);
     const Sight& sight = session.sight();
     REQUIRE(sight.trace != nullptr);
@@ -263,8 +258,7 @@ TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", 
 }
 
 TEST_CASE("of decays the one that keeps least is explained, not one that keeps everything", "[why]") {
-  Session session;
-  open(session, "preset:overwrite?T=12&K=4&V=4&seed=1");
+  Opened session("preset:overwrite?T=12&K=4&V=4&seed=1");
   look_at(session, "retnet", Form::chunkwise, 6);
   const Sight& sight = session.sight();
   const Block block = sight.trace->block(sight.cursor.block);
@@ -301,8 +295,7 @@ TEST_CASE("a line says the strength that its own formula has, and a single numbe
 }
 
 TEST_CASE("numbers of the correct run are told as such beside a faulty one", "[why]") {
-  Session session;
-  open(session, "preset:overwrite?T=24&K=6&V=6");
+  Opened session("preset:overwrite?T=24&K=6&V=6");
   for (const char* const fault : {"", "write-sign"}) {
     for (const Form form : {Form::recurrent, Form::chunkwise}) {
       choose(session, [&](Choice& choice) {
