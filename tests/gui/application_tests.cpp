@@ -420,12 +420,6 @@ PROGRAM_TEST("picks data and heads") {
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_overwrite_l1"));
   IM_CHECK_EQ(session.choice().variant, std::string("kda"));
   IM_CHECK(session.computed()->agree);
-  context->ItemClick("//Top bar/###data");
-  context->KeyChars("preset:overwrite");  // chooses what is left
-  context->Yield(2);
-  click(context, "//All data/**/###open data");
-  IM_CHECK(session.data().id.starts_with("preset:overwrite"));
-  IM_CHECK(session.computed()->agree);
 }
 
 PROGRAM_TEST("shows and hides the keys, and keeps them for the list that is open") {
