@@ -33,6 +33,14 @@ inline Ran palimpsest_with(const std::vector<std::string>& arguments,
   return {status, out.str(), error.str()};
 }
 
+/// The same where all goes well.
+inline Ran done(const std::vector<std::string>& arguments) {
+  const Ran ran = palimpsest_with(arguments);
+  INFO(ran.error);
+  REQUIRE(ran.status == exit_done);
+  return ran;
+}
+
 inline bool is_one_line(const std::string& text) {
   return std::ranges::count(text, '\n') == 1 && text.back() == '\n' && text.size() > 1;
 }
@@ -45,6 +53,20 @@ void check_failure(const Ran& ran, int status, const Words&... words) {
   CHECK(is_one_line(ran.error));
   for (const std::string& said : std::initializer_list<std::string>{words...})
     CHECK_THAT(ran.error, says(said));
+}
+
+/// The same of the command with these arguments.
+template <class... Words>
+void check_failure(const std::vector<std::string>& arguments, int status, const Words&... words) {
+  check_failure(palimpsest_with(arguments), status, words...);
+}
+
+/// Checks that it fails so before it writes anything else.
+template <class... Words>
+void check_refused(const std::vector<std::string>& arguments, int status, const Words&... words) {
+  const Ran ran = palimpsest_with(arguments);
+  check_failure(ran, status, words...);
+  CHECK(ran.out.empty());
 }
 
 /// The arguments of a command line without quotes.
@@ -83,8 +105,7 @@ class Run {
 
   /// Runs `variant` on the input that is there.
   Ran on_input(const std::string& variant, const std::vector<std::string>& more = {}) const {
-    std::filesystem::remove(output());
-    return palimpsest_with(joined({"run", variant, "--input", input(), "--output", output()}, more));
+    return palimpsest_with(command(variant, more));
   }
 
   /// What the last run wrote.
@@ -93,13 +114,18 @@ class Run {
   /// The arrays that a run gives; requires that all goes well.
   Arrays results(const std::string& variant, const Arrays& arrays,
                  const std::vector<std::string>& more = {}) const {
-    const Ran ran = (*this)(variant, arrays, more);
-    INFO(ran.error);
-    REQUIRE(ran.status == exit_done);
+    write_npz(input(), arrays);
+    done(command(variant, more));
     return result();
   }
 
  private:
+  /// The command; what the last one wrote goes.
+  std::vector<std::string> command(const std::string& variant, const std::vector<std::string>& more) const {
+    std::filesystem::remove(output());
+    return joined({"run", variant, "--input", input(), "--output", output()}, more);
+  }
+
   TemporaryFolder folder_;
 };
 
