@@ -72,12 +72,10 @@ TEST_CASE("arrays that are no input are refused in one line that names the file"
 }
 
 TEST_CASE("the ends of the gates' range are legal", "[bad input]") {
-  const Run run;
-  CHECK(run("gated_deltanet", with_element("alpha", 0, 0)).status == exit_done);
-  CHECK(run("gated_deltanet", with_element("alpha", 0, 1)).status == exit_done);
   Arrays logs = without("alpha");
   logs["g"] = constant({3}, -infinity);
-  CHECK(run("gated_deltanet", logs).status == exit_done);
+  for (const Arrays& arrays : {with_element("alpha", 0, 0), with_element("alpha", 0, 1), logs})
+    Run().results("gated_deltanet", arrays);
 }
 
 TEST_CASE("what is no .npz is refused", "[bad input]") {
@@ -89,9 +87,8 @@ TEST_CASE("what is no .npz is refused", "[bad input]") {
   refused_bytes(plain, "single array");
   write_zip(run.input(), {{"q.npy", "not an array"}, {"k.npy", plain}, {"v.npy", plain}});
   check_refusal(run, run.on_input("linear"), "array \"q\"");
-  const Ran folder =
-      palimpsest_with({"run", "linear", "--input", run.folder().path(), "--output", run.output()});
-  check_failure(folder, exit_bad_usage, "is a folder");
+  check_failure({"run", "linear", "--input", run.folder().path(), "--output", run.output()}, exit_bad_usage,
+                "is a folder");
 }
 
 TEST_CASE("shapes that ask for more heads or larger states than there is memory are refused", "[bad input]") {
@@ -143,9 +140,8 @@ TEST_CASE("what f32 cannot hold is bad input", "[bad input]") {
                   std::string("array \"") + name + "\": index [");
   check_refusal(run, run("gated_deltanet", good(), joined(f32, {"--param", "scale=1e300"})),
                 "parameter scale is 1e+300");
-  Arrays plain = good();
-  check_refusal(run, run("kernel", plain, joined(f32, {"--param", "eps=1e-60"})), "parameter eps is 1e-60");
-  CHECK(run("kernel", plain, {"--param", "eps=1e-60"}).status == exit_done);
+  check_refusal(run, run("kernel", good(), joined(f32, {"--param", "eps=1e-60"})), "parameter eps is 1e-60");
+  run.results("kernel", good(), {"--param", "eps=1e-60"});
 }
 
 namespace {
@@ -154,30 +150,28 @@ const std::vector<double> q = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
 const std::vector<double> k = {0.6, 0.8, 0, 1, 1, 0};
 const std::vector<double> v = {1, -2, 1.0 / 3};
 const std::vector<double> beta = {1, 0.5, 0.25};
+const Arrays plain = {
+    {"q", Array({3, 2}, q)}, {"k", Array({3, 2}, k)}, {"v", Array({3, 1}, v)}, {"beta", Array({3}, beta)}};
 
 /// What DeltaNet gives for the file.
 Array output_of(const TemporaryFolder& folder, const std::filesystem::path& input) {
   const std::string output = folder / "out.npz";
-  const Ran ran = palimpsest_with({"run", "deltanet", "--input", input, "--output", output});
-  INFO(ran.error);
-  REQUIRE(ran.status == exit_done);
+  done({"run", "deltanet", "--input", input, "--output", output});
   return read_npz(output).arrays.at("o");
 }
 
-std::string refusal_of(const TemporaryFolder& folder, const std::filesystem::path& input) {
-  const Ran ran = palimpsest_with({"run", "deltanet", "--input", input, "--output", folder / "none.npz"});
-  check_failure(ran, exit_bad_usage);
+template <class... Words>
+void file_refused(const TemporaryFolder& folder, const std::string& input, const Words&... words) {
+  check_failure({"run", "deltanet", "--input", input, "--output", folder / "none.npz"}, exit_bad_usage,
+                words...);
   CHECK_FALSE(std::filesystem::exists(folder / "none.npz"));
-  return ran.error;
 }
 
 }  // namespace
 
 TEST_CASE("run takes the same arrays from every kind of file", "[input files]") {
   const TemporaryFolder folder;
-  const Arrays arrays{
-      {"q", Array({3, 2}, q)}, {"k", Array({3, 2}, k)}, {"v", Array({3, 1}, v)}, {"beta", Array({3}, beta)}};
-  write_npz(folder / "in.npz", arrays);
+  write_npz(folder / "in.npz", plain);
   const Array expected = output_of(folder, folder / "in.npz");
 
   write_file(folder / "in.safetensors", safetensors({{"q", {"F64", {3, 2}, number_bytes(q)}},
@@ -192,17 +186,14 @@ TEST_CASE("run takes the same arrays from every kind of file", "[input files]") 
   CHECK(output_of(folder, folder / "in.csv").values == expected.values);
 
   std::filesystem::create_directory(folder / "layer");
-  for (const auto& [name, array] : arrays) {
+  for (const auto& [name, array] : plain) {
     const std::vector<std::byte> bytes = format_npy(array);
     write_file(folder / ("layer/" + name + ".npy"),
                {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   CHECK(output_of(folder, folder / "layer/v.npy").values == expected.values);
   CHECK(output_of(folder, folder / "layer").values == expected.values);
-
-  const Ran shown = palimpsest_with({"show", "learning", "--data", folder / "in.csv"});
-  INFO(shown.error);
-  CHECK(shown.status == exit_done);
+  done({"show", "learning", "--data", folder / "in.csv"});
 }
 
 TEST_CASE("run and show take arrays by other names", "[input files]") {
@@ -212,10 +203,7 @@ TEST_CASE("run and show take arrays by other names", "[input files]") {
     const auto tokens = static_cast<Index>(values.size()) / 2;
     return Array({1, tokens, 2}, std::move(values));
   };
-  write_npz(input, {{"q", Array({3, 2}, q)},
-                    {"k", Array({3, 2}, k)},
-                    {"v", Array({3, 1}, v)},
-                    {"beta", Array({3}, beta)}});
+  write_npz(input, plain);
   const Array expected = output_of(folder, input);
   std::vector<double> logits;
   for (const double each : {0.75, 0.5, 0.25}) logits.push_back(std::log(each / (1 - each)));
@@ -228,25 +216,20 @@ TEST_CASE("run and show take arrays by other names", "[input files]") {
   CHECK(named.shape == std::vector<Index>{3, 1, 1});
   CHECK(named.values == expected.values);
   CHECK(output_of(folder, input + "?q=query&beta=sigmoid(gate)&axes=HTD").values != expected.values);
-  CHECK_THAT(refusal_of(folder, input),
-             says("arrays \"q\" and \"beta\" are missing") &&
-                 says("to use query as q and b as beta, open in.npz?beta=b&q=query"));
-  CHECK_THAT(refusal_of(folder, input + "?q=query&beta=c"), says("array \"c\" is missing"));
-  const Ran shown = palimpsest_with({"show", "gates", "--data", input + "?q=query&beta=b&axes=HTD"});
-  INFO(shown.error);
-  CHECK(shown.status == exit_done);
-  check_failure(palimpsest_with({"run", "deltanet", "--input", input + "?q=query", "--output", input}),
-                exit_bad_usage, "is the input and would be lost");
+  file_refused(folder, input, "arrays \"q\" and \"beta\" are missing",
+               "to use query as q and b as beta, open in.npz?beta=b&q=query");
+  file_refused(folder, input + "?q=query&beta=c", "array \"c\" is missing");
+  done({"show", "gates", "--data", input + "?q=query&beta=b&axes=HTD"});
+  check_failure({"run", "deltanet", "--input", input + "?q=query", "--output", input}, exit_bad_usage,
+                "is the input and would be lost");
 }
 
 TEST_CASE("run refuses such files in one line that names the place", "[input files]") {
   const TemporaryFolder folder;
   write_file(folder / "in.csv", "q0,k0,v0,beta\n1,1,1,1\n1,nan,1,1\n");
-  CHECK_THAT(refusal_of(folder, folder / "in.csv"),
-             says("in.csv: line 3, column \"k0\": expected a finite number"));
+  file_refused(folder, folder / "in.csv", "in.csv: line 3, column \"k0\": expected a finite number");
   write_file(folder / "in.safetensors", number_bytes<std::uint64_t>({10'000'000'000}));
-  CHECK_THAT(refusal_of(folder, folder / "in.safetensors"), says("claims 10000000000 bytes"));
+  file_refused(folder, folder / "in.safetensors", "claims 10000000000 bytes");
   write_file(folder / "q.npy", "nonsense");
-  CHECK_THAT(refusal_of(folder, folder / "q.npy"),
-             says("palimpsest: " + std::string(folder / "q.npy") + ": array \"q\""));
+  file_refused(folder, folder / "q.npy", "palimpsest: " + std::string(folder / "q.npy") + ": array \"q\"");
 }

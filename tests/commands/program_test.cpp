@@ -30,38 +30,52 @@ TEST_CASE("the program returns its exit status to the shell", "[program]") {
             .status == 3);
 }
 
+namespace {
+
+/// The status of the program in a shell: what it does after `before` with the rest of the line.
+int status_in_shell(const std::string& before, const std::string& rest) {
+  return WEXITSTATUS(std::system((before + "'" + tested_program() + "' " + rest + " 2> /dev/null").c_str()));
+}
+
+}  // namespace
+
 TEST_CASE("what does not fit on the disk is no success", "[program]") {
   if (!std::filesystem::exists("/dev/full")) return;
   for (const std::string arguments : {"info", "--help", "--help-all", "--version", "show --help"}) {
     CAPTURE(arguments);
-    const std::string command = "'" + tested_program() + "' " + arguments + " > /dev/full 2> /dev/null";
-    CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
+    CHECK(status_in_shell("", arguments + " > /dev/full") == exit_bad_usage);
   }
 }
 
 TEST_CASE("a file that may not grow further is an error, and nothing is left of it", "[program]") {
   const TemporaryFolder folder;
-  const std::string command = "ulimit -f 8; '" + tested_program() +
-                              "' run linear --input random:T=9000 --output '" +
-                              std::string(folder / "out.npz") + "' 2> /dev/null";
-  CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
+  const std::string output = folder / "out.npz";
+  CHECK(status_in_shell("ulimit -f 8; ", "run linear --input random:T=9000 --output '" + output + "'") ==
+        exit_bad_usage);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("an interrupted verification, or search for faults, ends cleanly with what it has", "[program]") {
+TEST_CASE("a verification or search for faults that is interrupted, or asked to end, leaves what it has",
+          "[program]") {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";
   // More cases than anyone waits for, in one thread and in several. Some are done before it is interrupted: a
   // report of none has not passed.
-  for (const char* asked : {"--variant linear --device cpu --jobs 1",
-                            "--variant linear --device cpu --jobs 3", "--fault all --jobs 2"}) {
-    CAPTURE(asked);
+  struct Interrupted {
+    const char* asked;
+    int signal = SIGINT;
+  };
+  for (const auto& [asked, signal] :
+       {Interrupted{"--variant linear --device cpu --jobs 1"},
+        Interrupted{"--variant linear --device cpu --jobs 3"}, Interrupted{"--fault all --jobs 2"},
+        Interrupted{"--variant linear --device cpu --jobs 1", SIGTERM}}) {
+    CAPTURE(asked, signal);
     const testing::Program verifying(
         joined(joined({"verify"}, arguments(asked)), {"--cases", "100000000", "--json", file}));
     verifying.wait_until_it_takes_interrupts();
     verifying.wait_until_it_has_worked(std::chrono::milliseconds(1000));
     CHECK_FALSE(std::filesystem::exists(file));  // no half of a report
-    verifying.interrupt();
+    verifying.interrupt(signal);
     const Ran ran = verifying.wait();
     INFO(ran.out << ran.error);
     CHECK(ran.status == exit_interrupted);
@@ -73,18 +87,6 @@ TEST_CASE("an interrupted verification, or search for faults, ends cleanly with 
     CHECK(report.at("cases").get<long>() < 100000000);
     std::filesystem::remove(file);
   }
-}
-
-TEST_CASE("a program that is asked to end ends as after Ctrl+C", "[program]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  const testing::Program verifying({"verify", "--cases", "100000000", "--jobs", "1", "--json", file});
-  verifying.wait_until_it_takes_interrupts();
-  verifying.interrupt(SIGTERM);
-  const Ran ran = verifying.wait();
-  CHECK(ran.status == exit_interrupted);
-  CHECK(ran.error == "palimpsest: interrupted\n");
-  CHECK(nlohmann::json::parse(read_file(file)).at("complete") == false);
 }
 
 TEST_CASE("a case that is impossible is bad input, and the reason is told", "[program]") {
@@ -113,15 +115,13 @@ TEST_CASE("a case that is impossible is bad input, and the reason is told", "[pr
       {"ttt_mlp", "random:T=5,K=7,V=8", "--param layer_norm=true",
        "needs as many value channels as key channels, 6 or more"},
   };
-  for (const Impossible& each : all) {
-    for (const bool with_fault : {false, true}) {
-      std::vector<std::string> asked =
-          joined({"verify", "--variant", each.variant, "--case", each.words}, arguments(each.more));
-      if (with_fault) asked = joined(asked, {"--fault", "all"});
-      if (with_fault && std::string(each.reason) == "also as f32 holds it") continue;  // they run in f64
-      const Ran ran = program(asked);
-      INFO(each.variant << " " << each.words << " " << each.more << "\n" << ran.out << ran.error);
-      check_failure(ran, exit_bad_usage, each.reason);
+  for (const auto& [variant, words, more, reason] : all) {
+    for (const std::string fault : {"", "--fault all"}) {
+      if (!fault.empty() && std::string(reason) == "also as f32 holds it") continue;  // they run in f64
+      const Ran ran = program(joined({"verify", "--variant", variant, "--case", words},
+                                     joined(arguments(more), arguments(fault))));
+      INFO(variant << " " << words << " " << more << " " << fault << "\n" << ran.out);
+      check_failure(ran, exit_bad_usage, reason);
       CHECK(ran.out.empty());
     }
   }
@@ -147,9 +147,8 @@ TEST_CASE("a report that does not fit leaves the one before whole", "[program]")
   const std::string file = folder / "report.json";
   CHECK(program({"verify", "--variant", "linear", "--json", file}).status == 0);
   const std::string before = read_file(file);
-  const std::string command = "ulimit -f 1; '" + tested_program() + "' verify --cases 30 --json '" + file +
-                              "' > /dev/null 2> /dev/null";
-  CHECK(WEXITSTATUS(std::system(command.c_str())) == exit_bad_usage);
+  CHECK(status_in_shell("ulimit -f 1; ", "verify --cases 30 --json '" + file + "' > /dev/null") ==
+        exit_bad_usage);
   CHECK(read_file(file) == before);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
@@ -175,8 +174,7 @@ TEST_CASE("help and version go to the standard output", "[command line]") {
                                                     {"verify", "-h"},
                                                     {"info", "--help"},
                                                     {"--version"}}) {
-    const Ran ran = palimpsest_with(arguments);
-    CHECK(ran.status == exit_done);
+    const Ran ran = done(arguments);
     CHECK(ran.error.empty());
     CHECK_THAT(ran.out, says("palimpsest"));
   }
@@ -198,9 +196,9 @@ TEST_CASE("the program without a window says what it cannot do", "[command line]
                                                     {"render"},
                                                     {"render", "--at", "3", "--output", "x.png"},
                                                     {"bench", "ui"}}) {
-    check_failure(palimpsest_with(arguments), exit_bad_usage, "window");
+    check_failure(arguments, exit_bad_usage, "window");
   }
-  check_failure(palimpsest_with({"--capture", "x.npz"}), exit_bad_usage);
+  check_failure({"--capture", "x.npz"}, exit_bad_usage);
 }
 
 TEST_CASE("the program with a window adds its own options and actions", "[command line]") {
@@ -249,8 +247,6 @@ TEST_CASE("unknown commands and options are refused in one line", "[command line
                                                     {"info", "linear", "kda"},
                                                     {"info", "--yaml"},
                                                     {"info", "nothing"}}) {
-    const Ran ran = palimpsest_with(arguments);
-    check_failure(ran, exit_bad_usage);
-    CHECK(ran.out.empty());
+    check_refused(arguments, exit_bad_usage);
   }
 }

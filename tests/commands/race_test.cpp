@@ -16,18 +16,18 @@ namespace {
 const std::vector<std::string> quick =
     arguments("bench --device cpu --heads 2 --dk 6 --chunk 8 --repeats 1 --no-roof");
 
-Ran bench(const std::vector<std::string>& arguments) { return palimpsest_with(joined(quick, arguments)); }
+std::vector<std::string> bench(const std::string& more, const std::vector<std::string>& files = {}) {
+  return joined(joined(quick, arguments(more)), files);
+}
 
 }  // namespace
 
 TEST_CASE("bench measures every combination, softmax beside, and writes a report", "[race]") {
   const TemporaryFolder folder;
-  const Ran ran = palimpsest_with(joined(
+  const Ran ran = done(joined(
       arguments("bench --variant gated_deltanet --form recurrent,chunkwise --device cpu --precision f32,f64 "
                 "--tokens 9,33 --batch 2 --heads 3 --dk 6,4 --dv 5,7 --chunk 8 --repeats 2"),
       {"--json", folder / "race.json", "--csv", folder / "race.csv"}));
-  INFO(ran.error);
-  REQUIRE(ran.status == exit_done);
   CHECK(ran.error.empty());  // no progress where there is no terminal
   const RaceReport report = read_race(folder / "race.json");
   CHECK(report.complete());
@@ -52,13 +52,11 @@ TEST_CASE("bench measures every combination, softmax beside, and writes a report
 TEST_CASE("a report is continued with what it lacks", "[race]") {
   const TemporaryFolder folder;
   const std::string file = folder / "race.json";
-  REQUIRE(bench({"--variant", "linear", "--alone", "--form", "recurrent", "--tokens", "9", "--json", file})
-              .status == exit_done);
+  const std::string alone = "--variant linear --alone --form recurrent --tokens ";
+  done(bench(alone + "9", {"--json", file}));
   const RaceReport begun = read_race(file);
   REQUIRE(begun.points.size() == 1);
-  REQUIRE(
-      bench({"--variant", "linear", "--alone", "--form", "recurrent", "--tokens", "9,17", "--continue", file})
-          .status == exit_done);
+  done(bench(alone + "9,17", {"--continue", file}));
   const RaceReport report = read_race(file);  // where it was
   REQUIRE(report.points.size() == 2);
   CHECK(report.points.front() == begun.points.front());
@@ -68,43 +66,41 @@ TEST_CASE("a report is continued with what it lacks", "[race]") {
   other.machine.processor = "another";
   const std::string text = race_json(other);
   write_file(file, text);
-  check_failure(bench({"--variant", "linear", "--tokens", "9", "--continue", file}), exit_bad_usage, file,
+  check_failure(bench("--variant linear --tokens 9", {"--continue", file}), exit_bad_usage, file,
                 "another processor: \"another\"");
   CHECK(read_file(file) == text);
 }
 
 TEST_CASE("bench says why points are missing", "[race]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "race.json";
-  const Ran ran = bench({"--variant", "linear", "--form", "two-pass", "--tokens", "9", "--json", file});
-  CHECK(ran.status == exit_done);
-  CHECK_THAT(ran.out, says("Not measured, and why") &&
-                          says("softmax two-pass 8 cpu f32: Every query needs the keys themselves"));
-  check_failure(bench({"--variant", "softmax", "--form", "two-pass", "--tokens", "9"}), exit_unsupported,
+  CHECK_THAT(done(bench("--variant linear --form two-pass --tokens 9", {"--json", folder / "race.json"})).out,
+             says("Not measured, and why") &&
+                 says("softmax two-pass 8 cpu f32: Every query needs the keys themselves"));
+  check_failure(bench("--variant softmax --form two-pass --tokens 9"), exit_unsupported,
                 "there is nothing to measure: Every query needs the keys");
   if (cuda_unavailable().empty()) return;
-  check_failure(palimpsest_with({"bench", "--variant", "linear", "--device", "cuda", "--tokens", "9"}),
-                exit_unsupported, cuda_unavailable());
+  check_failure(arguments("bench --variant linear --device cuda --tokens 9"), exit_unsupported,
+                cuda_unavailable());
 }
 
 TEST_CASE("bench refuses what it does not understand", "[race]") {
   const TemporaryFolder folder;
   write_file(folder / "other.json", "{\"cells\": [], \"nbformat\": 4}");
-  for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"--variant", "lineal"}, "lineal"},
-           {{"--form", "fast"}, "there is no form \"fast\""},
-           {{"--device", "tpu"}, "there is no device \"tpu\""},
-           {{"--precision", "f8"}, "there is no precision \"f8\""},
-           {{"--tokens", "0"}, "--tokens is \"0\"; expected a whole number from 1"},
-           {{"--tokens", "128,x"}, "--tokens is \"x\""},
-           {{"--dk", "4,6", "--dv", "4"}, "--dk has 2 sizes and --dv 1"},
-           {{"--seconds", "0"}, "--seconds is \"0\"; expected seconds above 0"},
-           {{"--repeats", "0"}, "--repeats is \"0\""},
-           {{"--json", "/dev/full"}, "is not a regular file"},
-           {{"--continue", folder / "none.json"}, "no such file"},
-           {{"--continue", folder / "other.json"}, "seems to be a Jupyter notebook"}}) {
-    check_failure(palimpsest_with(joined({"bench"}, arguments)), exit_bad_usage, message);
-  }
+  for (const auto& [more, message] : std::vector<std::pair<std::string, std::string>>{
+           {"--variant lineal", "lineal"},
+           {"--form fast", "there is no form \"fast\""},
+           {"--device tpu", "there is no device \"tpu\""},
+           {"--precision f8", "there is no precision \"f8\""},
+           {"--tokens 0", "--tokens is \"0\"; expected a whole number from 1"},
+           {"--tokens 128,x", "--tokens is \"x\""},
+           {"--dk 4,6 --dv 4", "--dk has 2 sizes and --dv 1"},
+           {"--seconds 0", "--seconds is \"0\"; expected seconds above 0"},
+           {"--repeats 0", "--repeats is \"0\""},
+           {"--json /dev/full", "is not a regular file"}})
+    check_failure(arguments("bench " + more), exit_bad_usage, message);
+  check_failure({"bench", "--continue", folder / "none.json"}, exit_bad_usage, "no such file");
+  check_failure({"bench", "--continue", folder / "other.json"}, exit_bad_usage,
+                "seems to be a Jupyter notebook");
 }
 
 TEST_CASE("an interrupted race ends cleanly with what it has, and is continued", "[race]") {

@@ -18,8 +18,7 @@ const std::string jars =
 TEST_CASE("say tells what comes next, as trained and with a layer changed", "[say]") {
   const TemporaryFolder folder;
   const std::string file = (folder / "said.json").string();
-  const Ran ran = palimpsest_with({"say", jars, "--do", "only-add:2", "--json", file});
-  REQUIRE(ran.status == exit_done);
+  const Ran ran = done({"say", jars, "--do", "only-add:2", "--json", file});
   CHECK_THAT(ran.out, says(" lamp       0.9999   bell       0.9896"));
   const auto json = nlohmann::json::parse(read_file(file));
   CHECK(json.at("ids").size() == 43);
@@ -33,48 +32,38 @@ TEST_CASE("say tells what comes next, as trained and with a layer changed", "[sa
 TEST_CASE("an experiment writes its table, for people and as csv", "[say]") {
   const TemporaryFolder folder;
   const std::string file = (folder / "right.csv").string();
-  const Ran ran = palimpsest_with(
-      {"experiment", "--texts", "2", "--overwritten", "1", "--do", "only-add:2", "--csv", file});
-  REQUIRE(ran.status == exit_done);
+  const Ran ran =
+      done({"experiment", "--texts", "2", "--overwritten", "1", "--do", "only-add:2", "--csv", file});
   CHECK_THAT(ran.out, says("right_as_trained"));
   CHECK_THAT(read_file(file), says("overwritten,texts,right_as_trained,older_as_trained,right_changed") &&
                                   says("\n0,2,2,0,2,0\n"));
-  check_failure(palimpsest_with({"experiment", "--kind", "cats"}), exit_bad_usage,
-                "no kind of text \"cats\"");
-  check_failure(palimpsest_with({"experiment", "--texts", "0"}), exit_bad_usage, "--texts");
+  check_failure({"experiment", "--kind", "cats"}, exit_bad_usage, "no kind of text \"cats\"");
+  check_failure({"experiment", "--texts", "0"}, exit_bad_usage, "--texts");
 }
 
 TEST_CASE("views take a text as their data", "[say]") {
-  const Ran heads = palimpsest_with({"show", "heads", "--text", jars});
-  REQUIRE(heads.status == exit_done);
-  CHECK_THAT(heads.out, says("the answer is \" lamp\", 0.9999") && says("if it only adds"));
-  const Ran answers = palimpsest_with(
-      {"show", "answers", "--text", jars, "--layer", "1", "--head", "0", "--do", "only-add:1"});
-  CHECK(answers.status == exit_done);
-  CHECK_THAT(answers.out, says("Linear attention"));
-  check_failure(palimpsest_with({"show", "heads", "--data", "preset:overwrite"}), exit_bad_usage,
-                "give --text");
-  check_failure(palimpsest_with({"show", "answers", "--layer", "1"}), exit_bad_usage,
-                "--layer belongs to a text");
-  check_failure(palimpsest_with({"show", "answers"}), exit_bad_usage, "give --capture or --text");
+  CHECK_THAT(done({"show", "heads", "--text", jars}).out,
+             says("the answer is \" lamp\", 0.9999") && says("if it only adds"));
+  CHECK_THAT(
+      done({"show", "answers", "--text", jars, "--layer", "1", "--head", "0", "--do", "only-add:1"}).out,
+      says("Linear attention"));
+  check_failure({"show", "heads", "--data", "preset:overwrite"}, exit_bad_usage, "give --text");
+  check_failure({"show", "answers", "--layer", "1"}, exit_bad_usage, "--layer belongs to a text");
+  check_failure({"show", "answers"}, exit_bad_usage, "give --capture or --text");
 }
 
 TEST_CASE("say refuses what it cannot read, by name and number", "[say]") {
-  const auto refused = [](const std::vector<std::string>& arguments, int status, const std::string& words) {
-    check_failure(palimpsest_with(arguments), status, words);
-  };
-  refused({"say", " \n"}, exit_bad_usage, "the text has no words");
+  check_failure({"say", " \n"}, exit_bad_usage, "the text has no words");
   std::string long_text;
   for (int i = 0; i < 2100; ++i) long_text += " red";
-  refused({"say", long_text}, exit_bad_usage, "the text has 2101 tokens; expected at most 2048");
-  refused({"say", jars, "--do", "only-add:4"}, exit_bad_usage, "there is no layer 4; the model has 4");
-  refused({"say", jars, "--model", "nothing"}, exit_bad_usage, "there is no model \"nothing\"");
-  refused({"say", jars, "--precision", "bf16"}, exit_unsupported, "bf16");
+  check_failure({"say", long_text}, exit_bad_usage, "the text has 2101 tokens; expected at most 2048");
+  check_failure({"say", jars, "--do", "only-add:4"}, exit_bad_usage, "there is no layer 4; the model has 4");
+  check_failure({"say", jars, "--model", "nothing"}, exit_bad_usage, "there is no model \"nothing\"");
+  check_failure({"say", jars, "--precision", "bf16"}, exit_unsupported, "bf16");
   const TemporaryFolder folder;
-  const Ran unwritable = palimpsest_with({"say", jars, "--json", (folder / "none/said.json").string()});
-  check_failure(unwritable, exit_bad_usage, "said.json: cannot be written");
-  CHECK(unwritable.out.empty());
+  check_refused({"say", jars, "--json", folder / "none/said.json"}, exit_bad_usage,
+                "said.json: cannot be written");
   write_file(folder / "tokenizer.json", "{}");
-  refused({"say", jars, "--tokenizer", (folder / "tokenizer.json").string()}, exit_bad_usage,
-          "tokenizer.json: cannot be read as a tokenizer: its model is not BPE");
+  check_failure({"say", jars, "--tokenizer", folder / "tokenizer.json"}, exit_bad_usage,
+                "tokenizer.json: cannot be read as a tokenizer: its model is not BPE");
 }

@@ -31,10 +31,7 @@ nlohmann::json numbers(const std::string& view, const std::vector<std::string>& 
                        const std::string& data = capture) {
   const TemporaryFolder folder;
   const std::string file = folder / "numbers.json";
-  const Ran ran = show(view, joined(more, {"--json", file}), data);
-  INFO(ran.error);
-  REQUIRE(ran.status == exit_done);
-  CHECK(ran.out.empty());
+  CHECK(done(joined({"show", view, "--capture", data, "--json", file}, more)).out.empty());
   return nlohmann::json::parse(read_text_file(file, 1 << 24));
 }
 
@@ -89,9 +86,8 @@ TEST_CASE("show answers writes what the window's answer has, number by number", 
   CHECK(numbers("answers", {"--at", "42:decay"})["after"] == json["before"]);
   CHECK(numbers("answers", {"--at", "42", "--form", "chunkwise"})["after"] == json["after"]);
 
-  const Ran table = show("answers", {"--at", "42"});
-  CHECK(table.status == exit_done);
-  CHECK_THAT(table.out, says("the memory now returns mostly “drum”") && says("6 key     0.35"));
+  CHECK_THAT(show("answers", {"--at", "42"}).out,
+             says("the memory now returns mostly “drum”") && says("6 key     0.35"));
 }
 
 TEST_CASE("show asks for the words, the rule and the head that are named", "[show]") {
@@ -109,9 +105,7 @@ TEST_CASE("show asks for the words, the rule and the head that are named", "[sho
   CHECK(matrix(json["after"]) == answers->table.after);
   for (const Variant& variant : variants()) {
     INFO(variant.id);
-    const Ran ran = show("answers", {"--variant", variant.id, "--at", "3"}, "preset:overwrite");
-    INFO(ran.error);
-    CHECK(ran.status == exit_done);
+    done({"show", "answers", "--capture", "preset:overwrite", "--variant", variant.id, "--at", "3"});
   }
 }
 
@@ -258,7 +252,7 @@ TEST_CASE("show says what it cannot show, and what there is", "[show]") {
   refuses(show("provenance", {"--why", "64,0"}), exit_bad_usage, "row 64");
   refuses(show("provenance", {"--why", "3"}), exit_bad_usage, "expected ROW,COLUMN");
   refuses(show("answers", {}, "capture:nothing"), exit_bad_usage, "there is no capture \"nothing\"");
-  refuses(palimpsest_with({"show", "answers"}), exit_bad_usage, "--capture");
+  check_refused({"show", "answers"}, exit_bad_usage, "--capture");
   const TemporaryFolder folder;
   refuses(show("answers", {"--json", folder / "no" / "such.json"}), exit_bad_usage, "such.json");
 }
@@ -268,9 +262,7 @@ TEST_CASE("words and names of files cannot write over the terminal", "[show]") {
   const std::string file = three_words(folder, "\x1b[31m.npz", R"(["\u001b[2Ja", "b\nc", "\u009bd"])");
   for (const char* view : {"answers", "learning", "provenance", "recall", "gates"}) {
     CAPTURE(view);
-    const Ran ran = show(view, {}, file);
-    INFO(ran.error);
-    CHECK(ran.status == exit_done);
+    const Ran ran = done({"show", view, "--capture", file});
     CHECK_THAT(ran.out, says(" [31m.npz"));
     CHECK(
         std::ranges::none_of(ran.out, [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7F; }));

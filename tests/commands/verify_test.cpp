@@ -32,13 +32,13 @@ struct Verified {
   nlohmann::json report = {};
 };
 
-/// `palimpsest ARGUMENTS... --json FILE`, which must end so.
-Verified verified(const std::vector<std::string>& words, int status = exit_done) {
+/// `palimpsest ARGUMENTS... --json FILE`, which must end in one of these ways.
+Verified verified(const std::vector<std::string>& words, const std::vector<int>& ends = {exit_done}) {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";
   Verified all{.ran = palimpsest_with(joined(words, {"--json", file}))};
   INFO(all.ran.out << all.ran.error);
-  REQUIRE(all.ran.status == status);
+  REQUIRE(std::ranges::count(ends, all.ran.status) == 1);
   CHECK(all.ran.error.empty());  // no progress where there is no terminal
   all.text = read_file(file);
   all.report = nlohmann::json::parse(all.text);
@@ -109,9 +109,7 @@ TEST_CASE("verify runs the lengths and sizes that it is asked for, and counts th
 
 TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[verify]") {
   const auto refused = [](const std::vector<std::string>& more, const std::string& message) {
-    const Ran ran = palimpsest_with(joined({"verify"}, more));
-    check_failure(ran, exit_bad_usage, message);
-    CHECK(ran.out.empty());
+    check_refused(joined({"verify"}, more), exit_bad_usage, message);
   };
   for (const char* count : {"0", "-1", "1e9", "1000000000", "many", "2.5", "99999999999999999999"})
     refused({"--cases", count},
@@ -139,50 +137,38 @@ TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[
 
 TEST_CASE("verify of a form that does not exist says why", "[verify]") {
   for (const Variant& variant : variants()) {
-    const Settings settings = resolve(variant, {});
-    if (!variant.rule->missing(Form::parallel, settings)) continue;
-    const Ran ran =
-        palimpsest_with({"verify", "--variant", variant.id, "--case", "random:T=5", "--form", "parallel"});
-    INFO(variant.id << ran.error);
-    check_failure(ran, exit_unsupported);
+    if (!variant.rule->missing(Form::parallel, resolve(variant, {}))) continue;
+    INFO(variant.id);
+    check_failure({"verify", "--variant", variant.id, "--case", "random:T=5", "--form", "parallel"},
+                  exit_unsupported);
   }
 }
 
 TEST_CASE("what is wrong in the file of a case names it", "[verify]") {
   const TemporaryFolder folder;
   const std::string file = folder / "case.npz";
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  write_npz(file, two_tokens(none));
-  const std::vector<std::string> verify = {"verify", "--case", file, "--variant", "linear"};
-  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--fault", "all"}}) {
-    check_failure(palimpsest_with(joined(verify, more)), exit_bad_usage,
+  write_npz(file, two_tokens(quiet_nan));
+  for (const char* more : {"", "--fault all"})
+    check_failure(joined({"verify", "--case", file, "--variant", "linear"}, arguments(more)), exit_bad_usage,
                   file + ": array \"q\": index [1, 0] is nan");
-  }
 }
 
 TEST_CASE("a report can name a case whose path is not UTF-8", "[verify]") {
   const TemporaryFolder folder;
   const std::string file = folder / "\xFF.npz";
   write_npz(file, two_tokens(2));
-  const std::string report = folder / "report.json";
-  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--fault", "all"}}) {
-    const Ran ran =
-        palimpsest_with(joined({"verify", "--case", file, "--variant", "linear", "--json", report}, more));
-    INFO(ran.error);
-    CHECK(ran.error.empty());
-    CHECK_THAT(read_file(report), says("\xEF\xBF\xBD.npz"));
-  }
+  for (const char* more : {"", "--fault all"})
+    CHECK_THAT(verified(joined({"verify", "--case", file, "--variant", "linear"}, arguments(more)),
+                        {exit_done, exit_failed_checks})
+                   .text,
+               says("\xEF\xBF\xBD.npz"));
 }
 
 TEST_CASE("what is asked for twice is checked once, and an empty value is no value", "[verify]") {
-  const Ran once = palimpsest_with({"verify", "--variant", "retnet", "--form", "recurrent"});
-  const Ran twice = palimpsest_with({"verify", "--variant", "retnet", "retnet", "--form", "recurrent",
-                                     "recurrent", "--precision", "f64", "f32"});
-  CHECK(once.status == exit_done);
-  CHECK(twice.out == once.out);
-  const Ran listed = palimpsest_with(
-      {"verify", "--variant", "retnet", "--form", "recurrent,recurrent", "--precision", "f64,f32"});
-  CHECK(listed.out == once.out);
+  const Ran once = done(arguments("verify --variant retnet --form recurrent"));
+  for (const char* more : {"--variant retnet retnet --form recurrent recurrent --precision f64 f32",
+                           "--variant retnet --form recurrent,recurrent --precision f64,f32"})
+    CHECK(done(joined({"verify"}, arguments(more))).out == once.out);
   for (const char* option : {"--cases", "--jobs", "--case", "--json"}) {
     INFO(option);
     CHECK(palimpsest_with({"verify", "--variant", "retnet", option, ""}).status == exit_bad_usage);
@@ -195,12 +181,12 @@ TEST_CASE("what there is not to be verified is told with its reason", "[verify]"
        {std::pair("verify --variant softmax --form two-pass --cases 2", "no random case has such a form"),
         {"verify --variant softmax --form two-pass", "Every query needs the keys themselves"},
         {"verify --fault solve-sign --precision f32", "step by step in f64"}})
-    check_failure(palimpsest_with(arguments(line)), exit_unsupported, reason);
+    check_failure(arguments(line), exit_unsupported, reason);
 }
 
 TEST_CASE("verify with a fault fails and names the first step that is off", "[verify]") {
   const auto [ran, text, report] =
-      verified(arguments("verify --variant gated_deltanet --fault undecayed-erase"), exit_failed_checks);
+      verified(arguments("verify --variant gated_deltanet --fault undecayed-erase"), {exit_failed_checks});
   CHECK_THAT(ran.out,
              says("fails       undecayed-erase in gated_deltanet order=update_first recurrent") &&
                  says("token 0, block 0, operation read (Prediction v̂): old[") &&
@@ -210,15 +196,12 @@ TEST_CASE("verify with a fault fails and names the first step that is off", "[ve
 }
 
 TEST_CASE("a fault that no form can have fails nothing, and the reason is told", "[verify]") {
-  const Ran ran = palimpsest_with({"verify", "--variant", "linear", "--fault", "momentum-dropped"});
-  INFO(ran.out << ran.error);
-  CHECK(ran.status == exit_done);
-  CHECK_THAT(ran.out, says("0 of 0 faulty forms fail.") && says("it needs a momentum"));
+  CHECK_THAT(done({"verify", "--variant", "linear", "--fault", "momentum-dropped"}).out,
+             says("0 of 0 faulty forms fail.") && says("it needs a momentum"));
 }
 
 TEST_CASE("the faults are listed by name", "[verify]") {
-  const Ran listed = palimpsest_with({"verify", "--faults"});
-  CHECK(listed.status == exit_done);
+  const Ran listed = done({"verify", "--faults"});
   for (const Fault& fault : faults()) CHECK_THAT(listed.out, says(fault.id) && says(fault.sentence));
 }
 
@@ -228,7 +211,7 @@ TEST_CASE("faults are looked for in the cases that are asked for, in any number 
         joined(arguments("verify --fault solve-sign --fault edge-lost --variant deltanet --variant kda "
                          "--form chunkwise --device cpu --precision f64 --cases 20 --seed 3"),
                {"--jobs", jobs}),
-        exit_failed_checks);
+        {exit_failed_checks});
   };
   const auto [ran, text, json] = in_threads("1");
   CHECK(in_threads("3").text == text);
@@ -239,32 +222,24 @@ TEST_CASE("faults are looked for in the cases that are asked for, in any number 
 }
 
 TEST_CASE("the command that a faulty form names shows the fault again", "[verify]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  const auto run = [&](const std::vector<std::string>& arguments) {
-    const Ran ran = palimpsest_with(joined(arguments, {"--json", file}));
-    INFO(ran.out << ran.error);
-    REQUIRE((ran.status == exit_failed_checks || ran.status == exit_done));
-    return nlohmann::json::parse(read_file(file)).at("faulty");
+  const auto faulty = [](const std::vector<std::string>& arguments) {
+    return verified(arguments, {exit_done, exit_failed_checks}).report.at("faulty");
   };
   for (const char* variant : {"gated_deltanet", "ttt_mlp", "softmax"}) {
-    for (const auto& faulty : run({"verify", "--fault", "all", "--variant", variant, "--cases", "4"})) {
-      const std::vector<std::string> reproduction = reproducing(faulty);
-      const auto again = run(reproduction);
-      REQUIRE(again.size() == 1);
-      CHECK(again[0] == faulty);
-    }
+    for (const auto& form : faulty({"verify", "--fault", "all", "--variant", variant, "--cases", "4"}))
+      CHECK(faulty(reproducing(form)) == nlohmann::json::array({form}));
   }
 }
 
 TEST_CASE("a fault in one case of one's own is noticed where the case can show it", "[verify]") {
-  const auto status = [](const char* words) {
+  const auto faulty = [](const char* words) {
     return palimpsest_with({"verify", "--fault", "solve-sign", "--variant", "deltanet", "--form", "chunkwise",
                             "--case", words, "--chunk", "7", "--param", "scale=0.5"});
   };
-  CHECK(status("random:T=2").status == exit_failed_checks);
-  CHECK_THAT(status("random:T=2").out, says("1 of 1 faulty forms fail."));
-  const Ran unnoticed = status("random:T=1");
+  const Ran noticed = faulty("random:T=2");
+  CHECK(noticed.status == exit_failed_checks);
+  CHECK_THAT(noticed.out, says("1 of 1 faulty forms fail."));
+  const Ran unnoticed = faulty("random:T=1");
   CHECK(unnoticed.status == exit_done);
   CHECK_THAT(unnoticed.out, says("NOT DETECTED") && says("--case random:T=1,") && says("--param scale=0.5") &&
                                 says("--fault solve-sign"));
