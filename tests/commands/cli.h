@@ -9,6 +9,7 @@
 
 #include "app/commands/command_line.h"
 #include "core/io/array_file.h"
+#include "tests/arrays.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 
@@ -79,14 +80,6 @@ inline std::vector<std::string> arguments(const std::string& line) {
 inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
   first.insert(first.end(), more.begin(), more.end());
   return first;
-}
-
-/// An array that holds one number everywhere.
-inline Array constant(std::vector<Index> shape, double value) {
-  Array array;
-  array.shape = std::move(shape);
-  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
-  return array;
 }
 
 /// A folder with an input, and `palimpsest run` on it.

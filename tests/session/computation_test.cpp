@@ -152,10 +152,8 @@ TEST_CASE("no step waits for the f64 reference: who needs it has it run, once") 
   const Output& expected = begun->reference->expected();
   CHECK(begun->reference->known() == &expected);
   CHECK(compute(data, choice)->scales.output > 0);
-  std::stop_source stop;
-  stop.request_stop();
   const auto other = begin(data, choice);
-  CHECK_THROWS_AS(other->reference->expected(stop.get_token()), Cancelled);
+  CHECK_THROWS_AS(other->reference->expected(asked_to_stop()), Cancelled);
   CHECK_FALSE(other->reference->known());
   CHECK(other->reference->expected().o == begun->reference->expected().o);  // asked again, it runs
 }

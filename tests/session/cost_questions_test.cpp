@@ -82,9 +82,7 @@ TEST_CASE("errors in float32 are measured for every chunk size, or the reason is
     CHECK(error > 0);
     CHECK(error < 1e-5);  // sixty times the rounding of float32
   }
-  std::stop_source stopped;
-  stopped.request_stop();
-  CHECK_THROWS_AS(find_out(ChunkErrors{computation}, {.stop = stopped.get_token()}), Cancelled);
+  CHECK_THROWS_AS(find_out(ChunkErrors{computation}, {.stop = asked_to_stop()}), Cancelled);
   const auto long_one = begun("linear", "preset:random?T=4097&K=2&V=2&seed=1");
   CHECK_THROWS_WITH(find_out(ChunkErrors{long_one}), says("4096"));
 }

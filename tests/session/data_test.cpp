@@ -13,17 +13,12 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/computed.h"
-#include "tests/core/io/files.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
-
-Arrays three(std::vector<Index> q, std::vector<Index> k, std::vector<Index> v) {
-  return {{"q", numbers(std::move(q))}, {"k", numbers(std::move(k))}, {"v", numbers(std::move(v))}};
-}
 
 Inputs inputs_for(const DataSet& data, const char* variant, Index head = 0) {
   return make_inputs(data, head, find_variant(variant), {}, {});
@@ -37,14 +32,14 @@ TEST_CASE("data without a sequence in them are refused") {
   };
   refused({}, "array \"q\" is missing");
   refused({{"q", numbers({4, 2})}}, "array \"k\" is missing");
-  refused(three({4}, {4}, {4}), "array \"q\": shape [4] has rank 1");
+  refused(three({4}), "array \"q\": shape [4] has rank 1");
   refused(three({1, 1, 4, 2, 2}, {4, 2}, {4, 2}), "has rank 5");
   refused(three({4, 2}, {4, 1, 2}, {4, 2}),
           "array \"k\": shape [4, 1, 2] has rank 3; expected 2 as in \"q\"");
-  refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
+  refused(three({0, 2}), "the sequence is empty");
   refused(three({4, 0}, {4, 2}, {4, 2}), "array \"q\": shape [4, 0] has an axis of size 0");
   refused(three({4, 0, 2}, {4, 1, 2}, {4, 1, 2}), "axis of size 0");
-  refused(three({0, 4, 1, 2}, {0, 4, 1, 2}, {0, 4, 1, 2}), "axis of size 0");
+  refused(three({0, 4, 1, 2}), "axis of size 0");
   // No memory is asked for before the sizes are looked at.
   refused(three({Index{1} << 60, 0}, {4, 2}, {4, 2}), "axis of size 0");
   refused(three({most_tokens + 1, 1}, {4, 1}, {4, 1}), "at most 1048576 can be shown");
@@ -59,29 +54,22 @@ TEST_CASE("arrays that do not fit together are refused where a variant takes the
   refused(three({2, 4, 1, 2}, {3, 4, 1, 2}, {2, 4, 1, 2}), "linear", "has 3 batches; expected 2");
   refused(three({4, 3, 2}, {4, 2, 2}, {4, 3, 2}), "linear", "has 2 heads, which does not divide the 3 heads");
 
-  Arrays arrays = three({4, 3, 2}, {4, 1, 2}, {4, 3, 2});
-  arrays.emplace("beta", numbers({4}));
-  refused(arrays, "deltanet", "array \"beta\": shape [4] has rank 1; expected (n, H)");
-  CHECK_NOTHROW(inputs_for(data_of(arrays), "linear"));  // which has no beta
-
-  arrays = three({4, 3, 2}, {4, 1, 2}, {4, 3, 2});
-  arrays.emplace("beta", numbers({4, 1}));
-  refused(arrays, "deltanet", "has 1 heads; expected 3 (only q, k and v may share heads)");
-  arrays.erase("beta");
-  arrays.emplace("g", numbers({4, 3, 2, 1}));
-  refused(arrays, "gla", "array \"g\": shape [4, 3, 2, 1] has rank 4");
-  arrays.erase("g");
-  arrays.emplace("initial_state", numbers({2, 2, 2}));
-  refused(arrays, "linear", "array \"initial_state\": shape [2, 2, 2] has 2 heads");
-  arrays.erase("initial_state");
-  arrays.emplace("scale", numbers({2}));
-  refused(arrays, "linear", "array \"scale\": shape [2]; expected one number or one for each head");
+  const auto more = [](const char* name, std::vector<Index> shape) {
+    return with_arrays(three({4, 3, 2}, {4, 1, 2}, {4, 3, 2}), {{name, numbers(std::move(shape))}});
+  };
+  refused(more("beta", {4}), "deltanet", "array \"beta\": shape [4] has rank 1; expected (n, H)");
+  CHECK_NOTHROW(inputs_for(data_of(more("beta", {4})), "linear"));  // which has no beta
+  refused(more("beta", {4, 1}), "deltanet", "has 1 heads; expected 3 (only q, k and v may share heads)");
+  refused(more("g", {4, 3, 2, 1}), "gla", "array \"g\": shape [4, 3, 2, 1] has rank 4");
+  refused(more("initial_state", {2, 2, 2}), "linear", "array \"initial_state\": shape [2, 2, 2] has 2 heads");
+  refused(more("scale", {2}), "linear",
+          "array \"scale\": shape [2]; expected one number or one for each head");
 }
 
 TEST_CASE("a head is cut out of grouped heads and batches") {
-  Arrays arrays = three({2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 1, 5});
-  arrays.emplace("alpha", Array({2, 3, 4}, std::vector<double>(24, 0.5)));
-  arrays.emplace("scale", Array({4}, std::vector<double>{1, 2, 3, 4}));
+  Arrays arrays = with_arrays(
+      three({2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 1, 5}),
+      {{"alpha", constant({2, 3, 4}, 0.5)}, {"scale", Array({4}, std::vector<double>{1, 2, 3, 4})}});
   const DataSet data = data_of(arrays);
   CHECK(data.batches == 2);
   CHECK(data.heads == 4);
@@ -127,7 +115,7 @@ TEST_CASE("without edits the numbers are those of the file, bit for bit") {
 }
 
 TEST_CASE("what a variant needs and the data lack is made up and said") {
-  const DataSet data = data_of(three({4, 2}, {4, 2}, {4, 2}));
+  const DataSet data = data_of(three({4, 2}));
   const Inputs gated = inputs_for(data, "gated_deltanet");
   CHECK(gated.made_up_alpha);
   CHECK(gated.made_up_beta);
@@ -147,7 +135,7 @@ TEST_CASE("files that are no sequence are refused with their name") {
   };
   refused({{"x", numbers({2})}, {"beta", numbers({2})}},
           "arrays \"q\", \"k\" and \"v\" are missing; found: beta, x");
-  refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
+  refused(three({0, 2}), "the sequence is empty");
   CHECK_THROWS_AS(open_file(folder / "absent.npz"), InputError);
   CHECK_THROWS_AS(open_file(folder.path()), InputError);
 }
@@ -177,32 +165,24 @@ TEST_CASE("a table with labels is a sequence, and one that lacks an array says w
 
 TEST_CASE("a file that names no rule is first looked at with the one that takes just its gates") {
   const TemporaryFolder folder;
-  const auto fits = [&](std::vector<std::pair<std::string, std::vector<Index>>> gates) {
-    Arrays arrays = three({6, 2, 4}, {6, 2, 4}, {6, 2, 3});
-    for (auto& [name, shape] : gates) arrays.emplace(name, numbers(std::move(shape)));
-    write_npz(folder / "gates.npz", arrays);
+  const auto fits = [&](const Arrays& gates) {
+    write_npz(folder / "gates.npz", with_arrays(three({6, 2, 4}, {6, 2, 4}, {6, 2, 3}), gates));
     return open_file(folder / "gates.npz").fits;
   };
+  const Array each_head = numbers({6, 2});
+  const Array each_channel = numbers({6, 2, 4});
   CHECK(fits({}) == "linear");
-  CHECK(fits({{"beta", {6, 2}}}) == "deltanet");
-  CHECK(fits({{"alpha", {6, 2}}}) == "scalar_decay");
-  CHECK(fits({{"g", {6, 2, 4}}}) == "gla");
-  CHECK(fits({{"g", {6, 2}}, {"beta", {6, 2}}}) == "gated_deltanet");
-  CHECK(fits({{"alpha", {6, 2, 4}}, {"beta", {6, 2}}}) == "kda");
+  CHECK(fits({{"beta", each_head}}) == "deltanet");
+  CHECK(fits({{"alpha", each_head}}) == "scalar_decay");
+  CHECK(fits({{"g", each_channel}}) == "gla");
+  CHECK(fits({{"g", each_head}, {"beta", each_head}}) == "gated_deltanet");
+  CHECK(fits({{"alpha", each_channel}, {"beta", each_head}}) == "kda");
   CHECK(open_data("capture:gla_recall_l1").fits.empty());  // it says so itself
 }
 
-namespace {
-
-std::vector<VerifyCase> presets_for(const std::string& id) {
-  return preset_cases(std::span(&find_variant(id), 1));
-}
-
-}  // namespace
-
 TEST_CASE("every preset is a case that forms agree on, as far as what they lose on the way lets them") {
   for (const char* id : {"titans", "gated_deltanet2", "rwkv7"}) {
-    std::vector<VerifyCase> cases = presets_for(id);
+    std::vector<VerifyCase> cases = preset_cases(std::span(&find_variant(id), 1));
     std::erase_if(cases,
                   [](const VerifyCase& each) { return each.data.find("T=4096") != std::string::npos; });
     REQUIRE(cases.size() == 2 * presets().size());
@@ -241,10 +221,12 @@ namespace {
 
 Found<PreviewedData> preview(const std::string& id) { return find_out(DataPreview{id}); }
 
-double number(const DataSet& data, const char* name, Index token, Index head, Index channel = 0) {
-  const Array& array = data.arrays.find(name)->second;
+/// What an array has for a token of a head.
+RowVector<double> numbers_of(const DataSet& data, const char* name, Index token, Index head) {
+  const Array& array = data.arrays.at(name);
   const Index channels = array.rank() > 2 ? array.shape[2] : 1;
-  return array[(token * array.shape[1] + head) * channels + channel];
+  return MatrixView(array, 0, array.size() / channels, channels, channels)
+      .rows<double>(token * array.shape[1] + head, 1);
 }
 
 }  // namespace
@@ -261,19 +243,13 @@ TEST_CASE("a preview shows the keys, strengths and gates of every head as the fi
     REQUIRE(one.strength.size() == 94);
     REQUIRE(one.kept.size() == 94);
     for (const Index t : {Index{1}, Index{42}, Index{93}}) {
-      double products = 0;
-      double own = 0;
-      double other = 0;
-      for (Index d = 0; d < 64; ++d) {
-        products += number(data, "k", t, head, d) * number(data, "k", 6, head, d);
-        own += std::pow(number(data, "k", t, head, d), 2);
-        other += std::pow(number(data, "k", 6, head, d), 2);
-      }
+      const RowVector<double> own = numbers_of(data, "k", t, head);
+      const RowVector<double> other = numbers_of(data, "k", 6, head);
       // Sums of 64 products in another order.
-      CHECK(std::abs(one.similarity(t, 6) - products / std::sqrt(own * other)) < 1e-13);
-      CHECK(std::abs(one.strength[static_cast<std::size_t>(t)] - number(data, "beta", t, head) * own) <
-            1e-13);
-      CHECK(one.kept[static_cast<std::size_t>(t)] == std::exp(number(data, "g", t, head)));
+      CHECK(std::abs(one.similarity(t, 6) - own.dot(other) / (own.norm() * other.norm())) < 1e-13);
+      const double strength = numbers_of(data, "beta", t, head)(0) * own.squaredNorm();
+      CHECK(std::abs(one.strength[static_cast<std::size_t>(t)] - strength) < 1e-13);
+      CHECK(one.kept[static_cast<std::size_t>(t)] == std::exp(numbers_of(data, "g", t, head)(0)));
     }
   }
 }
@@ -315,13 +291,9 @@ TEST_CASE("every rule has a preview of a file of its own, also one that makes it
     CHECK(similarity.allFinite());
     if (!makes_keys) continue;
     ++made;
-    const auto key = [&](Index t) {
-      const Array& alpha = arrays.at("alpha");
-      RowVector<double> of_token(6);
-      for (Index d = 0; d < 6; ++d) of_token(d) = 1 - alpha[t * 6 + d];
-      return of_token.normalized().eval();
-    };
-    for (Index t = 0; t < 7; ++t) CHECK(std::abs(similarity(t, 2) - key(t).dot(key(2))) < 1e-14);
+    const Matrix<double> alpha = MatrixView(arrays.at("alpha"), 0, 7, 6, 6).all<double>();
+    const Matrix<double> keys = (1 - alpha.array()).matrix().rowwise().normalized();
+    for (Index t = 0; t < 7; ++t) CHECK(std::abs(similarity(t, 2) - keys.row(t).dot(keys.row(2))) < 1e-14);
   }
   CHECK(made == 1);  // HGRN2, whose key is 1 - alpha
 }
@@ -329,9 +301,7 @@ TEST_CASE("every rule has a preview of a file of its own, also one that makes it
 TEST_CASE("what cannot be opened has no preview and says why", "[preview]") {
   CHECK_THROWS_WITH(preview("preset:nothing"), says("there is no preset"));
   CHECK_THROWS_WITH(preview("/no/such/file.npz"), says("/no/such/file.npz"));
-  std::stop_source stop;
-  stop.request_stop();
-  CHECK_THROWS_AS((find_out(DataPreview{"preset:copy"}, {.stop = stop.get_token()})), Cancelled);
+  CHECK_THROWS_AS((find_out(DataPreview{"preset:copy"}, {.stop = asked_to_stop()})), Cancelled);
 }
 
 TEST_CASE("every capture and preset has a preview", "[preview]") {

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <numeric>
 
 #include "app/session/inputs.h"
 #include "app/session/state.h"
@@ -16,19 +17,10 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
 /// T = 5 tokens of one head: keys and values of 3 and 2 channels, gates of all kinds.
 DataSet with_gates() {
-  return data_of({{"q", numbers({5, 3})},
-                  {"k", numbers({5, 3})},
-                  {"v", numbers({5, 2})},
-                  {"alpha", numbers({5, 3})},
-                  {"beta", numbers({5})}});
-}
-
-DataSet without_gates() {
-  return data_of({{"q", numbers({5, 3})}, {"k", numbers({5, 3})}, {"v", numbers({5, 2})}});
+  return data_of(
+      with_arrays(three({5, 3}, {5, 3}, {5, 2}), {{"alpha", numbers({5, 3})}, {"beta", numbers({5})}}));
 }
 
 Arrays edited(const DataSet& data, const char* variant, const Edits& edits) {
@@ -54,32 +46,61 @@ void refused(const DataSet& data, const Edits& edits, const std::string& words) 
 
 }  // namespace
 
-TEST_CASE("the edits of sliders change what they say and nothing else", "[edits]") {
+TEST_CASE("an edit changes what it says and nothing else", "[edits]") {
   const DataSet data = with_gates();
   const Arrays plain = edited(data, "kda", {});
-  const auto check = [&](const char* kind, double number, const char* name, auto expected) {
-    CAPTURE(kind, number);
-    const Arrays changed = edited(data, "kda", {{.kind = kind, .numbers = {number}}});
-    for (const auto& [each, array] : plain) {
-      CAPTURE(each);
-      for (Index i = 0; i < array.size(); ++i)
-        CHECK(changed.at(each)[i] == (each == name ? expected(array[i]) : array[i]));
-    }
+  struct Changing {
+    Edit edit;
+    const char* array;
+    std::vector<Index> elements;
+    std::function<double(Index i, double before)> after;
   };
-  check("scale_decay", 3, "alpha", [](double x) { return std::pow(x, 3.0); });
-  check("scale_decay", 0, "alpha", [](double) { return 1.0; });
-  check("scale_strength", 0.5, "beta", [](double x) { return x * 0.5; });
-  check("scale_keys", 3, "k", [](double x) { return x * 3; });
+  const auto all = [&](const char* array) {
+    std::vector<Index> elements(static_cast<std::size_t>(plain.at(array).size()));
+    std::iota(elements.begin(), elements.end(), 0);
+    return elements;
+  };
+  const auto always = [](double value) { return [=](Index, double) { return value; }; };
+  const Changing edits[] = {
+      {{"scale_decay", "", {3}}, "alpha", all("alpha"), [](Index, double x) { return std::pow(x, 3.0); }},
+      {{"scale_decay", "", {0}}, "alpha", all("alpha"), always(1)},
+      {{"scale_strength", "", {0.5}}, "beta", all("beta"), [](Index, double x) { return x * 0.5; }},
+      {{"scale_keys", "", {3}}, "k", all("k"), [](Index, double x) { return x * 3; }},
+      {{"set_cell", "v", {3, 1, -9}}, "v", {3 * 2 + 1}, always(-9)},
+      {{"set_cell", "beta", {4, 0, 1.5}}, "beta", {4}, always(1.5)},
+      {{"paint_gate", "alpha", {1, 2, 0.75}}, "alpha", {3, 4, 5, 6, 7, 8}, always(0.75)},
+      {{"paint_channel", "alpha", {1, 2, 2, 0.75}}, "alpha", {5, 8}, always(0.75)},
+      {{"ramp_gate", "beta", {0, 4, 2, 0}},
+       "beta",
+       all("beta"),
+       [](Index t, double) { return 2 - 0.5 * static_cast<double>(t); }},
+      {{"ramp_gate", "beta", {3, 3, 0.5, 7}}, "beta", {3}, always(0.5)},
+      {{"set_everywhere", "alpha", {0.5}}, "alpha", all("alpha"), always(0.5)},
+  };
+  for (const auto& [edit, name, elements, after] : edits) {
+    CAPTURE(edit.kind, edit.numbers);
+    Arrays expected = plain;
+    auto& values = std::get<0>(expected.at(name).values);
+    for (const Index i : elements) values[static_cast<std::size_t>(i)] = after(i, plain.at(name)[i]);
+    CHECK(differences(expected, edited(data, "kda", {edit})) == "");
+    CHECK(differences(expected, plain) != "");
+  }
+  DataSet single = data;  // as captures have it
+  single.arrays["v"] = Array({5, 2}, std::vector<float>(10, 0.5F));
+  const Array set = edited(single, "kda", {{"set_cell", "v", {0, 1, 0.1}}}).at("v");
+  CHECK(set[1] == 0.1);  // not rounded
+  CHECK(set[2] == 0.5);
+  // What the data lack is made up first, also where the rule could do without.
+  const Arrays lact = edited(data, "lact", {{"set_everywhere", "momentum", {0.25}}});
+  for (Index i = 0; i < lact.at("momentum").size(); ++i) CHECK(lact.at("momentum")[i] == 0.25);
 }
 
 TEST_CASE("a decay given as its logarithm is scaled as one, and -inf stays what it is", "[edits]") {
   DataSet data = with_gates();
   data.arrays.erase("alpha");
-  data.arrays["g"] =
-      Array({5}, std::vector<double>{-1, -0.5, 0, -2, -std::numeric_limits<double>::infinity()});
+  data.arrays["g"] = Array({5}, std::vector<double>{-1, -0.5, 0, -2, -infinity});
   const Array twice = edited(data, "gated_deltanet", {{.kind = "scale_decay", .numbers = {2}}}).at("g");
-  CHECK(std::get<std::vector<double>>(twice.values) ==
-        std::vector<double>{-2, -1, 0, -4, -std::numeric_limits<double>::infinity()});
+  CHECK(std::get<std::vector<double>>(twice.values) == std::vector<double>{-2, -1, 0, -4, -infinity});
   const Array never = edited(data, "gated_deltanet", {{.kind = "scale_decay", .numbers = {0}}}).at("g");
   CHECK(std::get<std::vector<double>>(never.values) == std::vector<double>(5, 0.0));
   // By hand it is still the decay, or the logarithm under its own name.
@@ -90,46 +111,6 @@ TEST_CASE("a decay given as its logarithm is scaled as one, and -inf stays what 
   CHECK(edited(data, "gated_deltanet", {{"set_cell", "g", {0, 0, -7}}}).at("g")[0] == -7);
   CHECK_THROWS_WITH(edited(data, "gated_deltanet", {{"set_cell", "g", {0, 0, 0.5}}}),
                     says("\"value\" is 0.5; expected a number in [-inf, 0]"));
-}
-
-TEST_CASE("one number and a stretch of a gate are set, and nothing else", "[edits]") {
-  const DataSet data = with_gates();
-  const Arrays plain = edited(data, "kda", {});
-  const Arrays cell = edited(data, "kda", {{"set_cell", "v", {3, 1, -9}}});
-  CHECK(cell.at("v")[3 * 2 + 1] == -9);
-  CHECK(differences(cell, plain) == "v[7] ");
-  DataSet single = data;  // as captures have it
-  single.arrays["v"] = Array({5, 2}, std::vector<float>(10, 0.5F));
-  const Array set = edited(single, "kda", {{"set_cell", "v", {0, 1, 0.1}}}).at("v");
-  CHECK(set[1] == 0.1);  // not rounded
-  CHECK(set[2] == 0.5);
-  const Arrays strength = edited(data, "kda", {{"set_cell", "beta", {4, 0, 1.5}}});
-  CHECK(strength.at("beta")[4] == 1.5);
-  CHECK(differences(strength, plain) == "beta[4] ");
-  const Arrays gate = edited(data, "kda", {{"paint_gate", "alpha", {1, 2, 0.75}}});
-  for (Index i = 3; i < 9; ++i) CHECK(gate.at("alpha")[i] == 0.75);
-  CHECK(differences(gate, plain) == "alpha[3] alpha[4] alpha[5] alpha[6] alpha[7] alpha[8] ");
-}
-
-TEST_CASE("one channel of a gate is painted, a gate runs evenly, or is the same everywhere", "[edits]") {
-  const DataSet data = with_gates();
-  const Arrays plain = edited(data, "kda", {});
-  const Arrays channel = edited(data, "kda", {{"paint_channel", "alpha", {1, 2, 2, 0.75}}});
-  CHECK(channel.at("alpha")[5] == 0.75);
-  CHECK(differences(channel, plain) == "alpha[5] alpha[8] ");
-  const Arrays ramp = edited(data, "kda", {{"ramp_gate", "beta", {0, 4, 2, 0}}});
-  for (Index t = 0; t < 5; ++t) CHECK(ramp.at("beta")[t] == 2 - 0.5 * static_cast<double>(t));
-  const Arrays point = edited(data, "kda", {{"ramp_gate", "beta", {3, 3, 0.5, 7}}});
-  CHECK(point.at("beta")[3] == 0.5);
-  const Arrays same = edited(data, "kda", {{"set_everywhere", "alpha", {0.5}}});
-  for (Index i = 0; i < 15; ++i) CHECK(same.at("alpha")[i] == 0.5);
-  // What the data lack is made up first, also where the rule could do without.
-  const Arrays lact = edited(data, "lact", {{"set_everywhere", "momentum", {0.25}}});
-  for (Index i = 0; i < lact.at("momentum").size(); ++i) CHECK(lact.at("momentum")[i] == 0.25);
-  CHECK_THROWS_WITH(edited(data, "kda", {{"paint_channel", "alpha", {1, 2, 3, 0.5}}}),
-                    says("\"channel\" is 3; expected one of alpha, 0 to 2"));
-  CHECK_THROWS_WITH(edited(data, "kda", {{"ramp_gate", "k", {1, 2, 3, 0.5}}}), says("expected a gate"));
-  CHECK_THROWS_WITH(edited(data, "kda", {{"set_everywhere", "alpha", {2}}}), says("\"value\" is 2"));
 }
 
 TEST_CASE("painting again takes the place of what it covers", "[edits]") {
@@ -169,7 +150,7 @@ TEST_CASE("edits are made in their order", "[edits]") {
 }
 
 TEST_CASE("what the data lack is made up as the edits say, and can be edited", "[edits]") {
-  const DataSet data = without_gates();
+  const DataSet data = data_of(three({5, 3}, {5, 3}, {5, 2}));
   const Arrays made =
       edited(data, "kda",
              {{.kind = "missing_decay", .numbers = {0.5}}, {.kind = "missing_strength", .numbers = {0.25}}});
@@ -211,7 +192,7 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
           "edit 1 (nonsense): there is no such edit; expected one of: scale_decay,");
   refused(data, {{.kind = "scale_keys", .numbers = {2}}, {.kind = "scale_decay", .numbers = {-1}}},
           "every decay to this power: it is -1; expected a number from 0 to 1e+06");
-  refused(data, {{.kind = "scale_strength", .numbers = {not_a_number}}},
+  refused(data, {{.kind = "scale_strength", .numbers = {quiet_nan}}},
           "every write strength beta times this: it is nan; expected a number from 0 to 1e+06");
   refused(data, {{.kind = "scale_keys", .numbers = {1e300}}},
           "every key times this: it is 1e+300; expected a number from 0 to 1e+06");
@@ -236,7 +217,7 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, cell("k", 0.5, 0, 0), "\"row\" is 0.5; expected a whole number from 0");
   refused(data, cell("k", 1e300, 0, 0), "\"row\" is 1e+300");
   refused(data, cell("alpha", 0, 0, 1.5), "\"value\" is 1.5; expected a number in [0, 1], as alpha has it");
-  refused(data, cell("k", 0, 0, std::numeric_limits<double>::infinity()), "\"value\" is inf");
+  refused(data, cell("k", 0, 0, infinity), "\"value\" is inf");
   const auto paint = [](const char* array, double from, double to, double value) {
     return Edits{{"paint_gate", array, {from, to, value}}};
   };
@@ -244,6 +225,10 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, paint("alpha", 0, 5, 1), "\"to\" is 5; expected one of the tokens, 0 to 4");
   refused(data, paint("alpha", 3, 2, 1), "\"to\" is 2; expected a token from \"from\", 3, on");
   refused(data, paint("alpha", 0, 1, -1), "\"value\" is -1");
+  refused(data, {{"paint_channel", "alpha", {1, 2, 3, 0.5}}},
+          "\"channel\" is 3; expected one of alpha, 0 to 2");
+  refused(data, {{"ramp_gate", "k", {1, 2, 3, 0.5}}}, "expected a gate");
+  refused(data, {{"set_everywhere", "alpha", {2}}}, "\"value\" is 2");
   refused(data, Edits(most_edits + 1, Edit{.kind = "scale_keys", .numbers = {1}}),
           "there are 1001 edits; expected at most 1000");
 }

@@ -5,7 +5,6 @@
 
 #include "core/io/array_file.h"
 #include "tests/catch.h"
-#include "tests/core/io/files.h"
 #include "tests/other_device.h"
 #include "tests/session/random_states.h"
 
@@ -192,10 +191,7 @@ TEST_CASE("other data are opened again by undo, at the place where they were lef
 TEST_CASE("an entry of a file that was written anew with less in it is brought into its range", "[history]") {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "layer.npz";
-  const auto write = [&](Index tokens, Index heads) {
-    const Array rows = numbers({tokens, heads, 2});
-    write_npz(file, {{"q", rows}, {"k", rows}, {"v", rows}});
-  };
+  const auto write = [&](Index tokens, Index heads) { write_npz(file, three({tokens, heads, 2})); };
   Session session;
   write(12, 4);
   open(session, file.string());
@@ -321,12 +317,6 @@ TEST_CASE("two thousand changes at random are written, read, taken back and made
 
 namespace {
 
-SessionState with_data() {
-  SessionState state;
-  state.data = "preset:copy?T=12";
-  return state;
-}
-
 void refused(const std::string& more, const std::string& words) {
   CAPTURE(more);
   CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", )" + more + "}"), says(words));
@@ -338,7 +328,7 @@ TEST_CASE("every field of a state is written, and read as it was", "[state]") {
   for (const FieldChange& field : field_changes()) {
     CAPTURE(field.name);
     Dice dice(7);
-    SessionState state = with_data();
+    SessionState state = numbered(0, "preset:copy?T=12");
     state.sides.push_back(state.sides.front());
     if (field.name == "head") state.data = "made in a test";
     if (field.name == "sides.options") state.sides[0].variant = "linear";
@@ -354,7 +344,7 @@ TEST_CASE("every field of a state is written, and read as it was", "[state]") {
 
 TEST_CASE("every kind of edit is written, and read as it was", "[state]") {
   Dice dice(3);
-  SessionState state = with_data();
+  SessionState state = numbered(0);
   for (const EditKind& kind : edit_kinds()) {
     state.edits.push_back(random_edit(kind, dice));
     CHECK(parse_state(write_state(state)) == state);
@@ -365,7 +355,7 @@ TEST_CASE("every kind of edit is written, and read as it was", "[state]") {
 }
 
 TEST_CASE("a state's string holds what differs from the standard, in the letters of a link", "[state]") {
-  SessionState state = with_data();
+  SessionState state = numbered(0, "preset:copy?T=12");
   CHECK(state_string(state) == "eyJkYXRhIjoicHJlc2V0OmNvcHk_VD0xMiJ9");  // {"data":"preset:copy?T=12"}
   state.sides.assign(most_sides, state.sides.front());
   state.data = "/home/somebody/ä long name + % & 日本.npz";

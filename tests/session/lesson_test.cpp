@@ -3,7 +3,7 @@
 #include "app/lessons/walk.h"
 #include "app/session/typed_text.h"
 #include "core/base/error.h"
-#include "tests/catch.h"
+#include "tests/core/io/files.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -25,23 +25,13 @@ std::string lesson_with(const std::string& more) {
   return "# A title\n\n```lesson\nminutes = 5\n```\n\n## A step\n\n" + more;
 }
 
-/// What `act` refuses with; empty if it does not.
-std::string problem_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 using Problems = std::vector<std::pair<std::string, const char*>>;
 
 /// For each text, what `act` refuses it with.
 void check_problems(const Problems& rows, const std::function<void(const std::string&)>& act) {
   for (const auto& [text, expected] : rows) {
     INFO(text);
-    CHECK_THAT(problem_of([&] { act(text); }), says(expected));
+    CHECK_THAT(input_error([&] { act(text); }), says(expected));
   }
 }
 

@@ -175,10 +175,7 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
   CHECK(tables->heads[0].legibility > 0.6);
   CHECK(tables->heads[3].legibility < 0.2);
   for (const HeadAnswers& head : tables->heads) CHECK(head.reason.empty());
-
-  std::stop_source stop;
-  stop.request_stop();
-  CHECK_THROWS_AS(find_out(HeadTables{computation}, {.stop = stop.get_token()}), Cancelled);
+  CHECK_THROWS_AS(find_out(HeadTables{computation}, {.stop = asked_to_stop()}), Cancelled);
 }
 
 namespace {

@@ -2,7 +2,6 @@
 
 #include "app/session/named_file.h"
 
-#include "tests/core/io/files.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;
@@ -10,18 +9,13 @@ using namespace palimpsest::testing;
 
 namespace {
 
-Array filled(std::vector<Index> shape, double value) {
-  Array array = numbers(std::move(shape));
-  return mapped<double>(array, [value](double) { return value; });
-}
-
 /// A file of one layer: 12 tokens, 3 heads, 4 channels.
 struct Layer {
   TemporaryFolder folder;
   std::string file = (folder / "layer.npz").string();
-  Arrays arrays = {{"q", numbers({12, 3, 4})},     {"k", numbers({12, 3, 4})},
-                   {"v", numbers({12, 3, 4})},     {"g", filled({12, 3}, -0.1)},
-                   {"beta", filled({12, 3}, 0.5)}, {"scale", Array({}, std::vector<double>{0.5})}};
+  Arrays arrays = with_arrays(
+      three({12, 3, 4}),
+      {{"g", constant({12, 3}, -0.1)}, {"beta", constant({12, 3}, 0.5)}, {"scale", constant({}, 0.5)}});
 
   void rename(const std::string& name, const std::string& other) {
     auto node = arrays.extract(name);
@@ -113,8 +107,9 @@ TEST_CASE("arrays that are not used are named, and near names offered", "[names]
 
 TEST_CASE("a layout with more heads than tokens is asked about, and turned", "[names]") {
   Layer layer;
-  layer.arrays = {{"q", numbers({2, 12, 4})}, {"k", numbers({1, 12, 4})},   {"v", numbers({1, 12, 5})},
-                  {"g", filled({2, 12}, -1)}, {"beta", filled({12, 2}, 1)}, {"scale", filled({1}, 1)}};
+  layer.arrays = with_arrays(
+      three({2, 12, 4}, {1, 12, 4}, {1, 12, 5}),
+      {{"g", constant({2, 12}, -1)}, {"beta", constant({12, 2}, 1)}, {"scale", constant({1}, 1)}});
   const auto doubts = doubts_about_file((layer.opened("?g=&beta="), layer.file));
   CHECK(only(doubts).words == "12 heads of 2 tokens: is the layout [H, T, D]?");
   CHECK(only(doubts).answer == "Read as 12 tokens, 2 heads");
@@ -130,13 +125,12 @@ TEST_CASE("a layout with more heads than tokens is asked about, and turned", "[n
       CHECK(data.arrays.at("q")[(t * 2 + h) * 4 + 3] == given[(h * 12 + t) * 4 + 3]);
 
   // Fewer heads of keys look like fewer tokens.
-  layer.arrays = {{"q", numbers({8, 6, 4})}, {"k", numbers({2, 6, 4})}, {"v", numbers({2, 6, 4})}};
+  layer.arrays = three({8, 6, 4}, {2, 6, 4}, {2, 6, 4});
   layer.opened();
   const auto shared_heads = doubts_about_file(layer.file);
   CHECK(only(shared_heads).answer == "Read as 6 tokens, 8 heads");
 
-  layer.arrays = {
-      {"q", numbers({1, 2, 12, 4})}, {"k", numbers({1, 2, 12, 4})}, {"v", numbers({1, 2, 12, 4})}};
+  layer.arrays = three({1, 2, 12, 4});
   CHECK(open_file(layer.opened().doubts.front().id).tokens == 12);
 }
 
@@ -149,8 +143,8 @@ TEST_CASE("gates out of their range are asked about, not changed", "[names]") {
   CHECK(only(data.doubts).words == "beta is from -2 to 3: is it a logit?");
   CHECK(open_file(only(data.doubts).id).arrays.at("beta")[7] == 1 / (1 + std::exp(2.0)));
 
-  layer.arrays["beta"] = filled({12, 3}, 0.5);
-  layer.arrays["g"] = filled({12, 3}, 0.9);
+  layer.arrays["beta"] = constant({12, 3}, 0.5);
+  layer.arrays["g"] = constant({12, 3}, 0.9);
   layer.opened();
   const auto as_alpha = doubts_about_file(layer.file);
   CHECK(only(as_alpha).answer == "Take its logarithm");
@@ -158,7 +152,7 @@ TEST_CASE("gates out of their range are asked about, not changed", "[names]") {
   CHECK_FALSE(open_file(only(as_alpha).id).arrays.contains("g"));
 
   layer.rename("g", "alpha");
-  layer.arrays["alpha"] = filled({12, 3}, -0.1);
+  layer.arrays["alpha"] = constant({12, 3}, -0.1);
   layer.opened();
   CHECK(only(doubts_about_file(layer.file)).answer == "Use it as g");
 }
@@ -195,9 +189,7 @@ TEST_CASE("a doubt is answered by other data, which can be undone and are kept i
   CHECK(other.data().id == layer.file + "?beta=b");
   CHECK(other.data().arrays.contains("beta"));
   // A relative path of a saved place is beside it, with its names.
-  write_file(layer.folder / "place.json", R"({"data": "layer.npz?beta=b"})");
-  REQUIRE(other.open_saved(layer.folder / "place.json"));
-  other.wait();
+  come_back(other, R"({"data": "layer.npz?beta=b"})", layer.folder);
   CHECK(other.message().empty());
   CHECK(other.data().id == layer.file + "?beta=b");
 }
@@ -222,9 +214,9 @@ TEST_CASE("a session says which data it refused, until there is something else t
 TEST_CASE("the arrays of a file are shown small before they are named", "[names]") {
   Layer layer;
   layer.arrays = {{"a", numbers({12, 3, 4})},
-                  {"b", filled({12, 3}, 2)},
-                  {"c", filled({}, -1)},
-                  {"d", filled({3, 200, 40}, 1)}};
+                  {"b", constant({12, 3}, 2)},
+                  {"c", constant({}, -1)},
+                  {"d", constant({3, 200, 40}, 1)}};
   std::get<0>(layer.arrays["b"].values)[4] = std::nan("");
   write_npz(layer.file, layer.arrays);
   const auto found = find_out(ArraysOfFile{layer.file});

@@ -7,7 +7,9 @@
 #include "app/session/data_set.h"
 #include "app/session/presets.h"
 #include "app/session/session.h"
+#include "tests/arrays.h"
 #include "tests/catch.h"
+#include "tests/core/io/files.h"
 #include "tests/folders.h"
 #include "tests/overwriting.h"
 
@@ -31,12 +33,22 @@ inline std::vector<std::string> preset_ids(PresetSize size = {}) {
 
 /// Numbers 0, 1/7, 2/7, ... mod 1 in this shape: something to compute with.
 inline Array numbers(std::vector<Index> shape) {
-  Array array;
-  array.shape = std::move(shape);
-  std::vector<double> values(static_cast<std::size_t>(array.size()));
+  Array array = constant(std::move(shape), 0);
+  auto& values = std::get<0>(array.values);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 3 % 7) / 7;
-  array.values = std::move(values);
   return array;
+}
+
+/// Such queries, keys and values.
+inline Arrays three(std::vector<Index> q, std::vector<Index> k, std::vector<Index> v) {
+  return {{"q", numbers(std::move(q))}, {"k", numbers(std::move(k))}, {"v", numbers(std::move(v))}};
+}
+inline Arrays three(const std::vector<Index>& shape) { return three(shape, shape, shape); }
+
+/// They, and other arrays beside them or in their place.
+inline Arrays with_arrays(Arrays arrays, Arrays more) {
+  more.merge(arrays);
+  return more;
 }
 
 inline DataSet data_of(Arrays arrays) {
@@ -57,6 +69,13 @@ inline std::shared_ptr<Computation> begun(const Choice& choice, const std::strin
 }
 inline std::shared_ptr<Computation> begun(const std::string& variant, const std::string& id) {
   return begun({{.variant = variant}}, id);
+}
+
+/// Somebody has asked to stop before anything began.
+inline std::stop_token asked_to_stop() {
+  std::stop_source stop;
+  stop.request_stop();
+  return stop.get_token();
 }
 
 /// Opens something and waits until it is there.
@@ -85,6 +104,16 @@ inline void choose(Session& session, const auto& change) {
 /// Changes the state in the same way.
 inline void change(Session& session, const auto& change) {
   session.change(change);
+  session.wait();
+}
+
+/// Comes back to a place that a file in this folder holds.
+inline bool open_json(Session& session, const std::string& text, const TemporaryFolder& folder = {}) {
+  write_file(folder / "place.json", text);
+  return session.open_saved(folder / "place.json");
+}
+inline void come_back(Session& session, const std::string& text, const TemporaryFolder& folder = {}) {
+  REQUIRE(open_json(session, text, folder));
   session.wait();
 }
 

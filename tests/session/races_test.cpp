@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
-#include "tests/core/io/files.h"
 #include "tests/paced_device.h"
 #include "tests/session/opened.h"
 
@@ -427,12 +426,7 @@ template <class Change>
 std::string problem(Change change) {
   Json json = Json::parse(race_json(full_report()));
   change(json);
-  try {
-    parse_race(json.dump());
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return input_error([&] { parse_race(json.dump()); });
 }
 
 }  // namespace
@@ -464,12 +458,7 @@ TEST_CASE("a file that is no report says what it seems to be, and is named", "[r
   const TemporaryFolder folder;
   const auto told = [&](const std::string& text) {
     write_file(folder / "other.json", text);
-    try {
-      read_race(folder / "other.json");
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return input_error([&] { read_race(folder / "other.json"); });
   };
   CHECK_THAT(told("{\"a\": 1"), says("other.json: it is not valid JSON"));
   CHECK_THAT(told("[1, 2]"),

@@ -34,10 +34,8 @@ inline constexpr Index least_tokens = 12;  // of the data below
 
 /// Data of two heads that nothing can open again.
 inline DataSet in_memory() {
-  return data_of({{"q", numbers({least_tokens, 2, 3})},
-                  {"k", numbers({least_tokens, 2, 3})},
-                  {"v", numbers({least_tokens, 2, 2})},
-                  {"beta", numbers({least_tokens, 2})}});
+  return data_of(with_arrays(three({least_tokens, 2, 3}, {least_tokens, 2, 3}, {least_tokens, 2, 2}),
+                             {{"beta", numbers({least_tokens, 2})}}));
 }
 
 inline Edit random_edit(const EditKind& kind, Dice& dice) {

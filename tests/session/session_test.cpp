@@ -1,14 +1,9 @@
 #include "app/session/session.h"
 
-#include <fstream>
-#include <limits>
-
 #include "core/io/array_file.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
-#include "tests/core/io/files.h"
 #include "tests/session/opened.h"
-#include "tests/session/saved_places.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -62,13 +57,11 @@ TEST_CASE("a session in which nothing is open can be asked anything") {
 
 TEST_CASE("opening takes over the rule of a capture") {
   Session session;
-  CHECK(session.open_named("capture:kda_overwrite_l1"));
-  session.wait();
+  open(session, "capture:kda_overwrite_l1");
   REQUIRE(session.computed() != nullptr);
   CHECK(session.choice().variant == "kda");
   CHECK(session.data().heads == 4);
-  CHECK(session.open_named("preset:copy"));
-  session.wait();
+  open(session, "preset:copy");
   CHECK(session.choice().variant == "kda");  // a preset belongs to no rule
 }
 
@@ -77,29 +70,21 @@ TEST_CASE("what cannot be opened leaves everything as it was") {
   choose(opened, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   const TemporaryFolder folder;
   fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened.open_named(folder / "absent.npz")); });
-  std::ofstream(folder / "noise.npz") << "this is no zip file";
+  write_file(folder / "noise.npz", "this is no zip file");
   fails(opened, "noise.npz", [&] { CHECK_NOTHROW(opened.open_named(folder / "noise.npz")); });
   fails(opened, "there is no preset", [&] { CHECK_NOTHROW(opened.open_named("preset:nonsense")); });
   fails(opened, "there is no capture", [&] { CHECK_NOTHROW(opened.open_named("capture:nonsense")); });
 
-  Arrays arrays = {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}};
-  const auto open_with = [&](const char* name, Array array) {
-    Arrays changed = arrays;
-    changed[name] = std::move(array);
-    write_npz(folder / "case.npz", changed);
+  const auto open_with = [&](const char* name, const Array& array) {
+    write_npz(folder / "case.npz", with_arrays(three({6, 4}), {{name, array}}));
     CHECK_NOTHROW(opened.open_named(folder / "case.npz"));
-  };
-  const auto filled = [](std::vector<Index> shape, double value) {
-    Array array = numbers(std::move(shape));
-    array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
-    return array;
   };
   fails(opened, "case.npz", [&] { open_with("q", numbers({6})); });
   fails(opened, "array \"k\"", [&] { open_with("k", numbers({5, 4})); });
   fails(opened, "array \"k\"", [&] { open_with("k", numbers({6, 3})); });
   fails(opened, "case.npz", [&] { open_with("v", numbers({6, 0})); });
-  fails(opened, "is nan", [&] { open_with("v", filled({6, 4}, std::numeric_limits<double>::quiet_NaN())); });
-  fails(opened, "array \"alpha\": index [0] is 1.5", [&] { open_with("alpha", filled({6}, 1.5)); });
+  fails(opened, "is nan", [&] { open_with("v", constant({6, 4}, quiet_nan)); });
+  fails(opened, "array \"alpha\": index [0] is 1.5", [&] { open_with("alpha", constant({6}, 1.5)); });
   fails(opened, "array \"beta\"", [&] { open_with("beta", numbers({7})); });
 }
 
@@ -164,7 +149,10 @@ TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the pr
     }
     opened.wait();
     CHECK(opened.message().empty());
-    CHECK(opened.computed()->choice.variant == opened.choice().variant);
+    CHECK_FALSE(opened.computing());
+    CHECK(opened.computed()->variant->id == opened.choice().variant);
+    CHECK(opened.computed()->choice.chunk_size == opened.choice().chunk_size);
+    CHECK(opened.computed()->choice.edits == opened.choice().edits);
   }
 }
 
@@ -228,23 +216,6 @@ TEST_CASE("stepping by chunk goes by inner batches where the rule has them") {
   }
 }
 
-TEST_CASE("a hundred choices in a row end in the last one") {
-  Begun opened;
-  for (Index i = 1; i <= 100; ++i) {
-    choose(opened, [&](Choice& choice) {
-      choice.chunk_size = i % 94 + 1;
-      choice.variant = variants()[static_cast<std::size_t>(i % std::ssize(variants()))].id;
-      set_slider(choice.edits, "scale_keys", 1 + static_cast<double>(i) / 200);
-    });
-    if (i % 10 == 0) opened.update();
-  }
-  opened.wait();
-  CHECK(!opened.computing());
-  CHECK(opened.computed()->choice.chunk_size == 100 % 94 + 1);
-  CHECK(slider_value(opened.computed()->choice.edits, "scale_keys") == 1.5);
-  CHECK(opened.computed()->variant->id == opened.choice().variant);
-}
-
 TEST_CASE("what was shown stays alive until the next update") {
   Begun opened;
   const auto before = opened.computed();
@@ -257,19 +228,33 @@ TEST_CASE("what was shown stays alive until the next update") {
   opened.update();
 }
 
-TEST_CASE("a choice made while data are being opened is made for them") {
-  Begun opened;
-  CHECK(opened.open_named("preset:drift?T=3000&K=32&V=32"));
-  opened.choose([](Choice& choice) { choice.variant = "deltanet"; });
-  opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
-  CHECK(has_valid_cursor(opened));
-  opened.wait();
-  CHECK(opened.data().tokens == 3000);
-  CHECK(opened.computed()->variant->id == "deltanet");
-  CHECK(opened.choice().form == Form::chunkwise);
-  CHECK(opened.computed()->form(Form::parallel).missing.empty());
-  CHECK(opened.computed()->agree);
-  CHECK(has_valid_cursor(opened));
+TEST_CASE("a choice is computed, whatever is still under way when it is made") {
+  struct Meanwhile {
+    const char* id;
+    Index tokens;
+    const char* variant;
+    Form form;
+    bool are_open;  // the data; else it is made for them
+  };
+  for (const Meanwhile& each :
+       {Meanwhile{"preset:drift?T=3000&K=32&V=32", 3000, "deltanet", Form::chunkwise, false},
+        Meanwhile{"preset:drift?T=2000&K=32&V=32", 2000, "kda", Form::parallel, true}}) {
+    CAPTURE(each.id);
+    Begun opened;
+    CHECK(opened.open_named(each.id));
+    while (each.are_open && opened.data().tokens != each.tokens) opened.update();
+    opened.choose([&](Choice& choice) { choice.variant = each.variant; });
+    opened.choose([&](Choice& choice) { choice.form = each.form; });
+    CHECK(has_valid_cursor(opened));
+    opened.wait();
+    CHECK(opened.data().tokens == each.tokens);
+    CHECK(opened.computed()->variant->id == each.variant);
+    CHECK(opened.choice().form == each.form);
+    CHECK(opened.computed()->form(Form::parallel).missing.empty());
+    CHECK(opened.trace() != nullptr);
+    CHECK(opened.computed()->agree);
+    CHECK(has_valid_cursor(opened));
+  }
 }
 
 TEST_CASE("words of the text before that are clicked while another is being opened stay with it") {
@@ -291,26 +276,10 @@ TEST_CASE("words of the text before that are clicked while another is being open
   }
 }
 
-TEST_CASE("a choice made while only the parallel form is under way is computed") {
-  Begun opened;
-  CHECK(opened.open_named("preset:drift?T=2000&K=32&V=32"));
-  while (opened.data().tokens != 2000) opened.update();
-  opened.choose([](Choice& choice) { choice.variant = "kda"; });
-  opened.choose([](Choice& choice) { choice.form = Form::parallel; });
-  CHECK(has_valid_cursor(opened));
-  opened.wait();
-  CHECK(opened.computed()->variant->id == "kda");
-  CHECK(opened.trace() != nullptr);
-  CHECK(opened.computed()->agree);
-  CHECK(has_valid_cursor(opened));
-}
-
 TEST_CASE("when opening fails, what was chosen meanwhile is computed for what is still open") {
   Begun opened;
   const TemporaryFolder folder;
-  Arrays arrays = {{"q", numbers({40000, 8})}, {"k", numbers({40000, 8})}, {"v", numbers({40000, 8})}};
-  arrays["v"] = Array({40000, 8}, std::vector<double>(320000, std::numeric_limits<double>::infinity()));
-  write_npz(folder / "long.npz", arrays);
+  write_npz(folder / "long.npz", with_arrays(three({40000, 8}), {{"v", constant({40000, 8}, infinity)}}));
   opened.open_named(folder / "long.npz");
   const bool was_under_way = opened.computing();
   choose(opened, [](Choice& choice) { choice.chunk_size = 30; });
@@ -324,8 +293,7 @@ TEST_CASE("one may close the program, or open something else, in the middle of a
     Session session;
     session.open_named("preset:random?T=2000&K=32&V=32");
     if (i == 1) session.open_named("preset:copy?T=1000");
-    if (i == 2) session.open_named(first);
-    if (i == 2) session.wait();
+    if (i == 2) open(session, first);
     if (i == 2) CHECK(session.data().id == first);
   }
 }
@@ -363,15 +331,13 @@ TEST_CASE("a session file comes back to the same place in every phase and tile")
       if ((cursor.block * 31 + cursor.operation * 7 + cursor.row) % 23 != 0) continue;
       CAPTURE(one.data, name(one.form), cursor.block, cursor.operation, cursor.row);
       Session other;
-      REQUIRE(open_json(other, opened.to_json()));
-      other.wait();
+      come_back(other, opened.to_json());
       CHECK(other.cursor() == opened.cursor());
       CHECK(other.to_json() == opened.to_json());
       CHECK(other.trace()->operation(other.cursor()).id == opened.trace()->operation(opened.cursor()).id);
     }
     Session other;
-    REQUIRE(open_json(other, opened.to_json()));
-    other.wait();
+    come_back(other, opened.to_json());
     CHECK(other.cursor() == opened.trace()->last());
   }
 }
@@ -403,11 +369,9 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
 
 TEST_CASE("a session file finds data beside it and may ask for a larger chunk than there is") {
   const TemporaryFolder folder;
-  write_npz(folder / "mine.npz", {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}});
+  write_npz(folder / "mine.npz", three({6, 4}));
   Session session;
-  CHECK(open_json(session, R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "token": 5})",
-                  folder));
-  session.wait();
+  come_back(session, R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "token": 5})", folder);
   CHECK(session.message().empty());
   CHECK(session.choice().chunk_size == 6);
   CHECK(session.token() == 5);
@@ -456,11 +420,9 @@ TEST_CASE("what is wrong with a saved place names its file") {
 TEST_CASE("what is wrong with the arrays of a file names it, when its rule takes them") {
   Begun opened;
   const TemporaryFolder folder;
-  const Arrays plain = {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}};
   const auto open_with = [&](const Arrays& more, const std::string& rule) {
-    Arrays arrays = plain;
-    for (const auto& [name, array] : more) arrays[name] = array;
-    write_npz(folder / "case.npz", arrays, {{"meta", R"({"rule": ")" + rule + R"("})"}});
+    write_npz(folder / "case.npz", with_arrays(three({6, 4}), more),
+              {{"meta", R"({"rule": ")" + rule + R"("})"}});
     opened.open_named(folder / "case.npz");
     opened.wait();
     return opened.message().empty();

@@ -13,7 +13,6 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
-#include "tests/session/saved_places.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -285,9 +284,7 @@ TEST_CASE("how Verify looks is no change; its fault is", "[verify]") {
 }
 
 TEST_CASE("what Verify asks for can be cancelled", "[verify]") {
-  std::stop_source stop;
-  stop.request_stop();
-  const Effort effort{.stop = stop.get_token()};
+  const Effort effort{.stop = asked_to_stop()};
   const auto computation = begun("gated_deltanet", square_overwrite);
   ProofLine line{.of = without_fault(computation), .form = Form::chunkwise, .arithmetic = Arithmetic::bf16};
   CHECK_THROWS_AS(find_out(line, effort), Cancelled);
