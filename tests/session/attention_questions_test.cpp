@@ -255,8 +255,7 @@ TEST_CASE("attention answers: a row has the words with the largest weights, the 
     CHECK(std::ssize(word.left->shares) == 63 - word.token + 1);
   }
   for (Index t = 0; t < 63; ++t) {
-    const bool is_read =
-        std::ranges::any_of(row->words, [&](const ReadWord& word) { return word.token == t; });
+    const bool is_read = std::ranges::count(row->words, t, &ReadWord::token) > 0;
     if (!is_read) CHECK(std::abs(A(0, t)) / A.cwiseAbs().sum() <= least);
   }
   CHECK(std::abs(row->softmax_weights.sum() - 1) <= 1e-14);
@@ -267,11 +266,9 @@ TEST_CASE("attention answers: what softmax reads most is told also where the rul
   const auto computation = begun("gated_deltanet", "preset:random?T=300&K=16&V=4&seed=1");
   const auto row = row_at(computation, 160);
   Index most = 0;
-  for (Index t = 0; t < 160; ++t) {
-    if (row->softmax_weights(t) > row->softmax_weights(most)) most = t;
-  }
+  row->softmax_weights.head(160).maxCoeff(&most);
   CHECK(row->softmax_most == most);
-  CHECK(std::ranges::none_of(row->words, [&](const ReadWord& word) { return word.token == most; }));
+  CHECK(std::ranges::count(row->words, most, &ReadWord::token) == 0);
   CHECK(row_at(computation, 0)->softmax_most == -1);
 }
 
@@ -286,7 +283,6 @@ TEST_CASE("attention answers: the red jar's key is erased by the drum") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
   const auto row = row_at(computation, 63);
   const auto find = [&](Index token) { return std::ranges::find(row->words, token, &ReadWord::token); };
-  REQUIRE(find(42) != row->words.end());
   REQUIRE(find(6) != row->words.end());
   CHECK(find(42) == row->words.begin());
   const LeftOfWrite& of_key = *find(6)->left;
@@ -326,9 +322,7 @@ TEST_CASE("attention answers: a rule without weights says why, and softmax still
 }
 
 TEST_CASE("attention answers: without a mask later words are read, of whose writes nothing is left yet") {
-  Choice choice;
-  choice.variant = "linear";
-  choice.settings.options["causal"] = "false";
+  const Choice choice{{.variant = "linear", .settings = {.options = {{"causal", "false"}}}}};
   const auto row = row_at(begun(choice, small_overwrite), 0);
   CHECK(row->words.size() == 5);
   for (const ReadWord& word : row->words) {

@@ -19,7 +19,6 @@
 #include "tests/computed.h"
 #include "tests/other_device.h"
 #include "tests/session/opened.h"
-#include "tests/session/saved_places.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -193,8 +192,7 @@ TEST_CASE("a device that cannot be used is left for the CPU, and what is open st
   CHECK(why_not_on(on.device, computed(on), Form::chunkwise) == "there is no driver");
 
   Session other(on.device.beside_cpu());  // a saved place from where the device is there
-  REQUIRE(open_json(other, saved));
-  other.wait();
+  come_back(other, saved);
   CHECK(other.message().empty());
   CHECK_THAT(other.left_device(), says("cuda: there is no driver. The CPU continues."));
   CHECK(other.choice().device == "cpu");
@@ -385,8 +383,7 @@ TEST_CASE("what was saved in bf16 opens without the device in f32, and says so")
   const std::size_t at = on_cpu.find("\"cuda\"");
   REQUIRE(at != std::string::npos);
   on_cpu.replace(at, 6, "\"cpu\"");
-  REQUIRE(open_json(other, on_cpu));
-  other.wait();
+  come_back(other, on_cpu);
   CHECK_THAT(other.left_device(), says("bf16 is for a device with tensor cores. The CPU continues in f32."));
   CHECK(other.choice().precision == Precision::f32);
   CHECK(other.computed()->agree);

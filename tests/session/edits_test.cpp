@@ -232,18 +232,3 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, Edits(most_edits + 1, Edit{.kind = "scale_keys", .numbers = {1}}),
           "there are 1001 edits; expected at most 1000");
 }
-
-TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edits]") {
-  Opened session("preset:overwrite?T=12&K=4&V=4");
-  const SessionState before = session.state();
-  const auto set_row = [&](double row) {
-    choose(session, [&](Choice& choice) { choice.edits = {{"set_cell", "k", {row, 0, 1}}}; });
-  };
-  set_row(12);
-  CHECK_THAT(session.message(), says("edit 1 (set_cell): \"row\" is 12; expected one of k, 0 to 11"));
-  CHECK(session.state() == before);
-  CHECK(!session.can_undo());
-  set_row(11);
-  CHECK(session.message().empty());
-  CHECK(session.computed()->sequence.at("k")(11, 0) == 1);
-}

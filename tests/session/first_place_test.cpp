@@ -17,10 +17,8 @@ Place place_of(DataSet data, const Choice& choice = {}) {
 
 /// Keys at right angles that come again after 64 tokens, each with another value; only `written` are.
 DataSet written_at(Index tokens, std::initializer_list<Index> written) {
-  Arrays arrays;
-  for (const char* const name : {"q", "k", "v"})
-    arrays[name] = Array({tokens, 64}, std::vector<double>(static_cast<std::size_t>(tokens * 64), 0.0));
-  arrays["beta"] = Array({tokens}, std::vector<double>(static_cast<std::size_t>(tokens), 0.0));
+  Arrays arrays = {{"beta", constant({tokens}, 0)}};
+  for (const char* const name : {"q", "k", "v"}) arrays[name] = constant({tokens, 64}, 0);
   for (Index t = 0; t < tokens; ++t) {
     std::get<0>(arrays["k"].values)[static_cast<std::size_t>(t * 64 + t % 64)] = 1;
     std::get<0>(arrays["v"].values)[static_cast<std::size_t>(t * 64 + t / 64 % 64)] = 1;
@@ -41,8 +39,7 @@ TEST_CASE("data open where something is overwritten, else where the memory retur
   CHECK(token_of("capture:gated_deltanet_overwrite_l1") == 42);  // as its guide says
   CHECK(token_of("capture:gla_recall_l1") == 20);                // the last that is stored
 
-  Choice delta;
-  delta.variant = "deltanet";
+  const Choice delta{{.variant = "deltanet"}};
   CHECK(place_of(written_at(200, {0, 1, 64, 130}), delta).token == 64);
   CHECK(place_of(written_at(200, {0, 1, 2}), delta).token == 199);
   // 2048 memories of 64 x 64 are looked at.
@@ -71,10 +68,8 @@ TEST_CASE("a place after a write stays one under another rule and form", "[first
   Opened session("capture:gated_deltanet_overwrite_l1");
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
-    Place place = session.state().place;
-    place = {.token = 42, .operation = "write"};
     change(session, [&](SessionState& state) {
-      state.place = place;
+      state.place = {.token = 42, .operation = "write"};
       state.sides.front().variant = variant.id;
       state.sides.front().form = Form::recurrent;
     });
@@ -90,10 +85,10 @@ TEST_CASE("on long data the memory is asked about what it still returns", "[firs
   Arrays arrays;
   for (const char* const name : {"q", "k", "v"})
     arrays[name] = array_of(RandomNumbers(7, name).normal(tokens, 32) / std::sqrt(32.0), {tokens, 32});
-  std::vector<double> beta(tokens, 0.6);
-  for (const std::size_t strong : {3, 100, 500}) beta[strong] = 1;  // forgotten long ago
-  arrays["alpha"] = Array({tokens}, std::vector<double>(tokens, 0.95));
-  arrays["beta"] = Array({tokens}, std::move(beta));
+  arrays["alpha"] = constant({tokens}, 0.95);
+  arrays["beta"] = constant({tokens}, 0.6);
+  for (const std::size_t strong : {3, 100, 500})  // forgotten long ago
+    std::get<0>(arrays["beta"].values)[strong] = 1;
   const auto computation = begin(shared(data_of(std::move(arrays))), {});
   const Cursor cursor = after_write(*computation->recurrence, 2500);
   const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor});

@@ -408,6 +408,12 @@ TEST_CASE("what is wrong in a state is refused by name", "[state]") {
   refused(R"("sides": [{"head": 1}])", "\"head\" is no field of side 1; known: variant, ");
   refused(R"("sides": [{"variant": "nonsense"}])", "there is no variant \"nonsense\"");
   refused(R"("sides": [{"device": "abacus"}])", "there is no device \"abacus\"; expected one of: cpu, cuda");
+  refused(R"("sides": [{"sliders": {"scale_keys": 2}}])", "the first side has");
+  refused(R"("sides": [{}, {"sliders": {"set_cell": 2}}])", "is no slider");
+  refused(R"("sides": [{}, {"sliders": {"scale_keys": -2}}])", "expected a number from 0");
+  refused(R"("compare": {"columns": "011"})", "\"columns\" is \"011\"");
+  for (const char* columns : {"011", "04"})
+    refused(fmt::format(R"("compare": {{"columns": "{}"}})", columns), "each once");
   refused(R"("sides": [{}], "form": "parallel")",
           "both \"form\" and \"sides\" are given; expected one of them");
   refused(R"("place": {"token": 1}, "token": 2)", "both \"token\" and \"place\" are given");

@@ -60,12 +60,9 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
   CHECK(chunk.table.after == written.table.after);
   // Where the chunk of tokens 40 to 47 is carried on, all of them change it.
   const AnswersAtPlace carried = table_at(Form::chunkwise, "carry");
-  const NamedStates before =
-      RecurrentMemory(*computation->variant, computation->sequence, *recurrence).after(40);
-  const NamedStates after =
-      RecurrentMemory(*computation->variant, computation->sequence, *recurrence).after(48);
-  const AnswerTable expected =
-      answer_table(*computation->variant, computation->sequence, {before, after}, carried.table.words);
+  const RecurrentMemory memory(*computation->variant, computation->sequence, *recurrence);
+  const AnswerTable expected = answer_table(*computation->variant, computation->sequence,
+                                            {memory.after(40), memory.after(48)}, carried.table.words);
   CHECK(carried.table.before == expected.before);
   CHECK(carried.table.after == expected.after);
 }
@@ -193,8 +190,7 @@ std::string words_of(const Computation& computed) {
 }  // namespace
 
 TEST_CASE("the read before the own update is a setting of the rule, which is taken back as any other") {
-  Session session;
-  REQUIRE(session.open_named("preset:random?T=9&K=4&V=4"));
+  Opened session("preset:random?T=9&K=4&V=4");
   choose(session, [&](Choice& choice) {
     choice.variant = "gated_deltanet";
     choice.form = Form::recurrent;
@@ -221,8 +217,7 @@ TEST_CASE("the read before the own update is a setting of the rule, which is tak
   CHECK((output(*before) - read.before).cwiseAbs().maxCoeff() <= 1e-12);
   CHECK((output(*after) - read.after).cwiseAbs().maxCoeff() <= 1e-12);
 
-  session.undo();
-  session.wait();
+  undo(session);
   CHECK_FALSE(is_read_before(session.computed()->sequence.settings));
 }
 

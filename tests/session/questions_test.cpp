@@ -65,6 +65,13 @@ struct Preview : Tenfold {
 
 std::shared_ptr<Script> script_of(Script::Act act) { return std::make_shared<Script>(std::move(act)); }
 
+/// What is known after it was asked for and waited for.
+Known<int> answer(Questions& questions, int number, const std::shared_ptr<Script>& script) {
+  questions.ask(Tenfold{number, script});
+  questions.wait();
+  return questions.ask(Tenfold{number, script});
+}
+
 /// Holds whoever comes until it is opened, deaf to being stopped.
 struct Gate {
   std::latch reached{1};
@@ -200,9 +207,7 @@ TEST_CASE("answers are kept within the budget, the last used longest", "[questio
   Questions questions(1, 3 * bytes_of_one + bytes_of_one / 2);
   const auto fetch = [&](int number) {
     questions.frame();
-    questions.ask(Tenfold{number, script});
-    questions.wait();
-    return questions.ask(Tenfold{number, script}).value;
+    return answer(questions, number, script).value;
   };
   for (const int number : {1, 2, 3}) CHECK(fetch(number));
   CHECK(script->begun() == std::vector{1, 2, 3});
@@ -221,15 +226,11 @@ TEST_CASE("answers are kept within the budget, the last used longest", "[questio
 TEST_CASE("what somebody holds is neither forgotten nor computed twice", "[questions]") {
   const auto script = std::make_shared<Script>();
   Questions questions(1, bytes_of_one / 2);  // less than one
-  questions.ask(Tenfold{1, script});
-  questions.wait();
-  const std::shared_ptr<const int> held = questions.ask(Tenfold{1, script}).value;
+  const std::shared_ptr<const int> held = answer(questions, 1, script).value;
   REQUIRE(held);
   for (int number = 2; number < 6; ++number) {
     questions.frame();
-    questions.ask(Tenfold{number, script});
-    questions.wait();
-    CHECK(questions.ask(Tenfold{number, script}).value);  // too large, but it is looked at
+    CHECK(answer(questions, number, script).value);  // too large, but it is looked at
   }
   questions.frame();
   questions.frame();
@@ -274,9 +275,7 @@ TEST_CASE("whatever a computation throws is the reason why there is no answer", 
   });
   Questions questions(2);
   const auto reason = [&](int number) {
-    questions.ask(Tenfold{number, script});
-    questions.wait();
-    const Known<int> known = questions.ask(Tenfold{number, script});
+    const Known<int> known = answer(questions, number, script);
     CHECK_FALSE(known.value);
     CHECK_FALSE(known.under_way);
     return known.reason;

@@ -4,7 +4,6 @@
 #include "app/session/races.h"
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/session/devices.h"
@@ -174,7 +173,7 @@ TEST_CASE("files are opened beside each other and taken away again", "[races]") 
 TEST_CASE("a broken report is named with what was expected, and nothing that is open is lost", "[races]") {
   const TemporaryFolder folder;
   write_file(folder / "good.json", race_json(report_of("good")));
-  nlohmann::json broken = nlohmann::json::parse(race_json(report_of("broken")));
+  Json broken = Json::parse(race_json(report_of("broken")));
   broken["points"][0].erase("compute_s");
   write_file(folder / "broken.json", broken.dump());
   write_file(folder / "foreign.json", R"({"benchmarks": [], "context": {}})");
@@ -183,20 +182,15 @@ TEST_CASE("a broken report is named with what was expected, and nothing that is 
   Races races("");
   races.open(session, folder / "good.json");
   settle(races, session);
-  struct Broken {
-    const char* file;
-    const char* problem;
-  };
-  for (const auto& [file, problem] : {Broken{"broken.json", "point 1: \"compute_s\" is missing"},
-                                      Broken{"foreign.json", "it is no report of `palimpsest bench`"},
-                                      Broken{"cut.json", "JSON"}, Broken{"none.json", "none.json"}}) {
-    CAPTURE(file);
+  for (const auto& [file, problem] : {std::pair("broken.json", "point 1: \"compute_s\" is missing"),
+                                      {"foreign.json", "it is no report of `palimpsest bench`"},
+                                      {"cut.json", "JSON"},
+                                      {"none.json", "none.json"}}) {
     session.clear_message();
     races.open(session, folder / file);
     settle(races, session);
-    CHECK_THAT(session.message(), says(file));
-    CHECK_THAT(session.message(), says(problem));
-    CHECK_THAT(session.message(), says("A report that `palimpsest bench --json` wrote was expected"));
+    CHECK_THAT(session.message(), says(file) && says(problem) &&
+                                      says("A report that `palimpsest bench --json` wrote was expected"));
     REQUIRE(races.seen().size() == 1);
     CHECK(races.seen()[0].report->machine.processor == "good");
     CHECK(session.state().measure.reports.size() == 1);

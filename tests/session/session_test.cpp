@@ -24,12 +24,14 @@ struct Begun : Opened {
 template <class Action>
 void fails(Session& session, const std::string& words, Action action) {
   const std::string before = session.to_json();
+  const bool could_undo = session.can_undo();
   const Cursor cursor = session.cursor();
   const auto computed = session.computed();
   action();
   session.wait();
   CHECK_THAT(session.message(), says(words));
   CHECK(session.to_json() == before);
+  CHECK(session.can_undo() == could_undo);
   CHECK(session.cursor() == cursor);
   CHECK(session.computed() == computed);
   CHECK(has_valid_cursor(session));
@@ -96,6 +98,9 @@ TEST_CASE("a choice that cannot be computed leaves everything as it was") {
         [&] { opened.choose([](Choice& choice) { choice.settings.parameters["nonsense"] = 1; }); });
   fails(opened, "every decay to this power: it is -1; expected a number from 0 to 1e+06",
         [&] { opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_decay", -1); }); });
+  fails(opened, "edit 1 (set_cell): \"row\" is 94; expected one of k, 0 to 93", [&] {
+    opened.choose([](Choice& choice) { choice.edits = {{"set_cell", "k", {94, 0, 1}}}; });
+  });
   choose(opened, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   CHECK(opened.message().empty());
   CHECK(slider_value(opened.computed()->choice.edits, "scale_strength") == 0.5);

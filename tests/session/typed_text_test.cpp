@@ -4,15 +4,22 @@
 #include <set>
 
 #include "app/session/memory_questions.h"
-#include "app/session/presets.h"
-#include "app/session/session.h"
 #include "app/session/typed_text.h"
 #include "core/base/error.h"
-#include "tests/core/io/files.h"
-#include "tests/folders.h"
+#include "tests/session/opened.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
+
+namespace {
+
+/// Reads a text and waits until it is read.
+void read_typed(Session& session, const TypedText& typed, std::string_view merge_key = {}) {
+  session.read(typed, merge_key);
+  session.wait();
+}
+
+}  // namespace
 
 TEST_CASE("the id of a typed text holds all of it", "[typed text]") {
   TypedText typed = usual_text();
@@ -76,34 +83,27 @@ TEST_CASE("while somebody types, the answer follows, and one undo takes all of i
   TypedText typed = usual_text();
   for (const char* const letter : {" ", "l", "a", "m", "p", "."}) {
     typed.text += letter;
-    session.read(typed, "text");
-    session.wait();
+    read_typed(session, typed, "text");
     CHECK(session.message().empty());
     CHECK(session.data().read->typed.text == typed.text);
     CHECK(session.token() == session.data().tokens - 1);
   }
   const std::string last = session.data().id;
   typed.text.clear();
-  session.read(typed, "text");
-  session.wait();
+  read_typed(session, typed, "text");
   CHECK_THAT(session.message(), says("the text has no words"));
   CHECK(session.data().id == last);
-  REQUIRE(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.data().id == first);
-  REQUIRE(session.redo());
-  session.wait();
+  redo(session);
   CHECK(session.data().id == last);
   // A rule that somebody chose stays; the model's own follows its changes.
   typed = usual_text();
   typed.interventions = {parse_intervention("only-add:2")};
-  session.read(typed);
-  session.wait();
+  read_typed(session, typed);
   CHECK(session.choice().variant == "linear_with_beta");
-  session.choose([](Choice& choice) { choice.variant = "kda"; });
-  session.wait();
-  session.read(usual_text());
-  session.wait();
+  choose(session, [](Choice& choice) { choice.variant = "kda"; });
+  read_typed(session, usual_text());
   CHECK(session.choice().variant == "kda");
   Session other;
   REQUIRE(other.from_string(session.to_string()));
@@ -113,9 +113,7 @@ TEST_CASE("while somebody types, the answer follows, and one undo takes all of i
 
 TEST_CASE("the first look at a text is at its facts, which stay asked for while one types behind them",
           "[typed text]") {
-  Session session;
-  session.open_named(text_id(usual_text()));
-  session.wait();
+  Opened session(text_id(usual_text()));
   CHECK(session.token() == 29);
   std::string words;
   for (const Index word : session.state().words)
@@ -124,13 +122,11 @@ TEST_CASE("the first look at a text is at its facts, which stay asked for while 
   TypedText typed = usual_text();
   typed.text += " lamp.";
   typed.interventions = {parse_intervention("only-add:2")};
-  session.read(typed);
-  session.wait();
+  read_typed(session, typed);
   CHECK(session.token() == 29);
   CHECK(session.state().words.size() == 4);
   typed.text.replace(typed.text.find("bell"), 4, "drum");
-  session.read(typed);
-  session.wait();
+  read_typed(session, typed);
   CHECK(session.state().words == std::vector<Index>{6, 13});
 }
 
@@ -140,9 +136,7 @@ TEST_CASE("a change of the model does not change which words are asked", "[typed
       "The green box holds a key. Now the green box holds a stone. What does the green box hold? The green "
       "box holds a";
   const auto asked = [&] {
-    Session session;
-    REQUIRE(session.open_named(text_id(typed)));
-    session.wait();
+    Opened session(text_id(typed));
     std::set<std::string> words;
     for (const AskedWord& word : words_asked(*session.computed(), session.data().tokens - 1))
       words.insert(word.text);
@@ -173,11 +167,8 @@ TEST_CASE("the facts of the texts to start from are the words that they store", 
 
 TEST_CASE("a change of the model is made, replaced and taken back", "[typed text]") {
   TypedText typed = usual_text();
-  const Intervention half = [&] {
-    Intervention change = targeted(typed, TextTarget::layer, "beta");
-    change.value = "0.5";
-    return change;
-  }();
+  Intervention half = targeted(typed, TextTarget::layer, "beta");
+  half.value = "0.5";
   put(typed, half, true);
   Intervention twice = half;
   twice.value = "2";

@@ -21,24 +21,16 @@ namespace {
 
 constexpr const char* square_overwrite = "preset:overwrite?T=21&K=5&V=5&seed=4";
 
-/// max over the channels of |o - o'|, by the largest |o'|: written out.
+/// max over the channels of |o - o'|, by the largest |o'|.
 std::vector<double> plainly(const Matrix<double>& o, const Matrix<double>& expected) {
-  double largest = 0;
-  for (Index t = 0; t < expected.rows(); ++t)
-    for (Index v = 0; v < expected.cols(); ++v) largest = std::max(largest, std::abs(expected(t, v)));
   std::vector<double> errors;
-  for (Index t = 0; t < expected.rows(); ++t) {
-    double worst = 0;
-    for (Index v = 0; v < expected.cols(); ++v) worst = std::max(worst, std::abs(o(t, v) - expected(t, v)));
-    errors.push_back(worst / largest);
-  }
+  for (Index t = 0; t < expected.rows(); ++t)
+    errors.push_back((o - expected).row(t).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff());
   return errors;
 }
 
-VerifyState with_fault_of(const char* id, Form form) {
-  VerifyState verify;
-  verify.fault = {id, form};
-  return verify;
+void put_fault(Session& session, const char* id, Form form) {
+  change(session, [&](SessionState& state) { state.verify = {.fault = {id, form}}; });
 }
 
 }  // namespace
@@ -192,8 +184,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   const auto right = session.computed();
   const Matrix<double> before = right->form(Form::chunkwise).output().o;
   REQUIRE(right->agree);
-  session.change(&SessionState::verify, with_fault_of("solve-sign", Form::chunkwise));
-  session.wait();
+  put_fault(session, "solve-sign", Form::chunkwise);
   const auto wrong = session.computed();
   CHECK(wrong != right);
   CHECK(wrong->right == right);
@@ -218,8 +209,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   redo(session);
   CHECK_FALSE(session.computed()->agree);
   // Another fault starts from the same numbers.
-  session.change(&SessionState::verify, with_fault_of("no-solve", Form::parallel));
-  session.wait();
+  put_fault(session, "no-solve", Form::parallel);
   CHECK(session.computed()->right == right);
   CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
   CHECK_FALSE(session.computed()->form(Form::parallel).judgement.passed());
@@ -260,10 +250,7 @@ TEST_CASE("a fault is put in beside what was known when it was asked for, whatev
 TEST_CASE("how Verify looks is no change; its fault is", "[verify]") {
   Opened session(square_overwrite);
   session.start_history();
-  VerifyState verify;
-  verify.lens = ProofLens::forms;
-  verify.fragile = "late-mask";
-  verify.breaks = false;
+  VerifyState verify{.lens = ProofLens::forms, .fragile = "late-mask", .breaks = false};
   session.change(&SessionState::verify, verify);
   CHECK_FALSE(session.can_undo());
   verify.fault = {"write-sign", Form::recurrent};
@@ -272,8 +259,7 @@ TEST_CASE("how Verify looks is no change; its fault is", "[verify]") {
   CHECK(session.can_undo());
   const std::string text = session.to_json();
   Session other;
-  REQUIRE(open_json(other, text));
-  other.wait();
+  come_back(other, text);
   CHECK(other.message().empty());
   CHECK(other.state().verify == verify);
   CHECK(other.computed()->right);
