@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -121,29 +120,5 @@ class Run {
 
   TemporaryFolder folder_;
 };
-
-/// max|x - y| / max|y|, and a note for the next check that names the array; equal infinities agree, infinity
-/// where shapes differ or anything else is not finite.
-inline double error_of(const std::string& array, const Array& x, const Array& y) {
-  if (x.shape != y.shape) {
-    UNSCOPED_INFO("array \"" << array << "\" has shape " << to_string(x.shape) << ", expected "
-                             << to_string(y.shape));
-    return infinity;
-  }
-  double difference = 0;
-  double largest = 0;
-  Index worst = 0;
-  for (Index i = 0; i < y.size(); ++i) {
-    if (x[i] == y[i] && std::isinf(x[i])) continue;
-    const double off = std::isfinite(x[i]) && std::isfinite(y[i]) ? std::abs(x[i] - y[i]) : infinity;
-    if (off > difference) worst = i;
-    difference = std::max(difference, off);
-    largest = std::max(largest, std::abs(y[i]));
-  }
-  if (difference == 0) return 0;
-  UNSCOPED_INFO("array \"" << array << "\" is furthest off at element " << worst << ": " << x[worst]
-                           << ", expected " << y[worst]);
-  return difference == infinity ? infinity : difference / largest;
-}
 
 }  // namespace palimpsest::testing

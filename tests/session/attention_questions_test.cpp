@@ -232,7 +232,7 @@ TEST_CASE(
   CHECK(rows == tokens);
 }
 
-TEST_CASE("attention answers: a row has the words with the largest weights, the own one apart") {
+TEST_CASE("attention answers: a row has the words with the largest weights, and what became of each") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
   const auto row = row_at(computation, 63);
   REQUIRE(row->reason.empty());
@@ -259,6 +259,13 @@ TEST_CASE("attention answers: a row has the words with the largest weights, the 
     if (!is_read) CHECK(std::abs(A(0, t)) / A.cwiseAbs().sum() <= least);
   }
   CHECK(std::abs(row->softmax_weights.sum() - 1) <= 1e-14);
+  // The red jar's key is erased by the drum.
+  CHECK(row->words.front().token == 42);
+  const auto key = std::ranges::find(row->words, 6, &ReadWord::token);
+  REQUIRE(key != row->words.end());
+  CHECK(key->left->lost_most_at == 42);
+  CHECK(key->left->is_erased);
+  CHECK(key->left->shares.back() < key->left->shares.front());
 }
 
 TEST_CASE("attention answers: what softmax reads most is told also where the rule reads other words") {
@@ -277,18 +284,6 @@ TEST_CASE("attention answers: of a row that only adds nothing subtracts, not eve
   const auto row = row_at(computation, 63);
   CHECK(row->subtracts == 0);
   CHECK_FALSE(std::signbit(row->subtracts));
-}
-
-TEST_CASE("attention answers: the red jar's key is erased by the drum") {
-  const auto computation = begun("gated_deltanet", overwriting_capture);
-  const auto row = row_at(computation, 63);
-  const auto find = [&](Index token) { return std::ranges::find(row->words, token, &ReadWord::token); };
-  REQUIRE(find(6) != row->words.end());
-  CHECK(find(42) == row->words.begin());
-  const LeftOfWrite& of_key = *find(6)->left;
-  CHECK(of_key.lost_most_at == 42);
-  CHECK(of_key.is_erased);
-  CHECK(of_key.shares.back() < of_key.shares.front());
 }
 
 TEST_CASE("attention answers: without gates a rule is computed as if nothing faded") {

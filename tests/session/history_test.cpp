@@ -79,13 +79,28 @@ TEST_CASE("where one looks is no entry, but each entry knows it", "[history]") {
   CHECK(history.undo().place.token == 7);
 }
 
-TEST_CASE("of more entries than are kept the oldest are forgotten", "[history]") {
-  History history(numbered(0));
-  for (int i = 1; i <= 2010; ++i) history.change(numbered(i));
-  int undone = 0;
-  for (; history.can_undo(); ++undone) history.undo();
-  CHECK(undone == 1999);
-  CHECK(at(history) == "11");
+TEST_CASE("of more entries than are kept the oldest are forgotten; those with many edits are fewer",
+          "[history]") {
+  struct Entries {
+    int changes;
+    std::size_t edits;  // of each
+    std::size_t kept;
+  };
+  for (const auto& [changes, edits, kept] :
+       {Entries{2010, 0, 2000}, Entries{100, 1000, History::most_edits_held / 1000}}) {
+    CAPTURE(changes);
+    History history(numbered(0));
+    for (int i = 1; i <= changes; ++i) {
+      SessionState state = numbered(i);
+      state.edits.assign(edits, Edit{.kind = "paint_gate", .array = "beta", .numbers = {0, 0, 0.5}});
+      history.change(state);
+    }
+    CHECK(at(history) == fmt::format("{}", changes));
+    std::size_t undone = 0;
+    for (; history.can_undo(); ++undone) history.undo();
+    CHECK(undone + 1 == kept);
+    CHECK(at(history) == fmt::format("{}", changes - static_cast<int>(undone)));
+  }
 }
 
 TEST_CASE("an entry that could not be had is forgotten", "[history]") {
@@ -249,21 +264,6 @@ TEST_CASE("what cannot be computed or opened leaves no entry", "[history]") {
   CHECK(!session.can_undo());
   CHECK(session.redo());
   CHECK(!session.can_redo());
-}
-
-TEST_CASE("entries with many edits are fewer", "[history]") {
-  History history;
-  SessionState state;
-  constexpr std::size_t many = 1000;
-  for (std::size_t entry = 0; entry < 100; ++entry) {
-    state.edits.assign(many, Edit{.kind = "paint_gate", .array = "beta", .numbers = {0, 0, 0.5}});
-    state.head = static_cast<Index>(entry);
-    history.change(state);
-  }
-  CHECK(history.present() == state);
-  std::size_t kept = 1;
-  for (; history.can_undo(); ++kept) history.undo();
-  CHECK(kept == History::most_edits_held / many);
 }
 
 TEST_CASE("two thousand changes at random are written, read, taken back and made again", "[history]") {

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "tests/catch.h"
-#include "tests/core/io/files.h"
 #include "tests/session/random_states.h"
 
 using namespace palimpsest;
@@ -291,9 +290,7 @@ PinnedPlace place(const std::string& name, Index token = 0) {
 }
 
 std::vector<std::string> names(const PinnedPlaces& places) {
-  std::vector<std::string> all;
-  for (const PinnedPlace& one : places.all()) all.push_back(one.name);
-  return all;
+  return texts_of(places.all(), &PinnedPlace::name);
 }
 
 using Names = std::vector<std::string>;

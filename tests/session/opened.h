@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,13 @@
 
 namespace palimpsest::testing {
 
+/// What each of several things is called, or another text that it has.
+inline std::vector<std::string> texts_of(const auto& things, auto text) {
+  std::vector<std::string> all;
+  std::ranges::transform(things, std::back_inserter(all), text);
+  return all;
+}
+
 /// The ids of all captures that we ship.
 inline std::vector<std::string> capture_ids() {
   std::vector<std::string> ids;
@@ -24,11 +33,16 @@ inline std::vector<std::string> capture_ids() {
   return ids;
 }
 
+/// The ids of all that we ship: captures, and presets as they usually are.
+inline std::vector<std::string> shipped_ids() {
+  std::vector<std::string> ids = capture_ids();
+  std::ranges::transform(presets(), std::back_inserter(ids), usual_preset_id);
+  return ids;
+}
+
 /// The ids of all presets at one size.
 inline std::vector<std::string> preset_ids(PresetSize size = {}) {
-  std::vector<std::string> ids;
-  for (const Preset& preset : presets()) ids.push_back(preset_id(preset, size));
-  return ids;
+  return texts_of(presets(), [&](const Preset& preset) { return preset_id(preset, size); });
 }
 
 /// Numbers 0, 1/7, 2/7, ... mod 1 in this shape: something to compute with.

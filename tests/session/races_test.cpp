@@ -47,11 +47,7 @@ void settle(Races& races, Session& session) {
   frame(races, session);
 }
 
-std::vector<std::string> ids(const Races& races) {
-  std::vector<std::string> all;
-  for (const SeenReport& each : races.seen()) all.push_back(each.id);
-  return all;
-}
+std::vector<std::string> ids(const Races& races) { return texts_of(races.seen(), &SeenReport::id); }
 
 /// What takes a moment: one rule, one form, two lengths.
 SessionState small_wish(SessionState state) {
