@@ -138,8 +138,7 @@ TEST_CASE("one side alone is compared with the usual ones, until one changes the
 }
 
 TEST_CASE("sides are added, taken out and made the reference", "[compare]") {
-  SessionState state;
-  state.sides = {side_of("gated_deltanet"), side_of("linear")};
+  SessionState state{.sides = {side_of("gated_deltanet"), side_of("linear")}};
   CHECK(next_side(state).variant == "deltanet");  // the nearest stop that nobody stands at
   state = with_side(state, next_side(state));
   REQUIRE(state.sides.size() == 3);
@@ -175,8 +174,7 @@ TEST_CASE("a side on the rail goes anywhere, and stands in the order of the rail
 }
 
 TEST_CASE("each side keeps its column wherever it is moved", "[compare]") {
-  SessionState state;
-  state.sides = {side_of("gated_deltanet")};
+  SessionState state{.sides = {side_of("gated_deltanet")}};
   const std::vector<std::size_t> first = column_order(state);
   CHECK(first == side_order(compared_sides(state)));
   REQUIRE(first == std::vector<std::size_t>{1, 2, 3, 0});
@@ -196,8 +194,7 @@ TEST_CASE("each side keeps its column wherever it is moved", "[compare]") {
 }
 
 TEST_CASE("sides with the same rule and settings are known as the same", "[compare]") {
-  SessionState state;
-  state.sides = {side_of("retnet"), side_of("deltanet"), side_of("retnet")};
+  const SessionState state{.sides = {side_of("retnet"), side_of("deltanet"), side_of("retnet")}};
   const std::vector<std::size_t> order = column_order(state);
   REQUIRE(order == std::vector<std::size_t>{0, 2, 1});
   CHECK_FALSE(same_further_left(state, 0));
@@ -241,13 +238,11 @@ TEST_CASE("what is otherwise about a side is said in words", "[compare]") {
 }
 
 TEST_CASE("a side has sliders of its own, in the place of the data's", "[compare]") {
-  SessionState state;
-  state.data = narrow_overwrite;
-  set_slider(state.edits, "scale_strength", 0.7);
-  set_slider(state.edits, "scale_keys", 0.9);
   Side half = side_of("deltanet");
   half.sliders["scale_strength"] = 0.5;
-  state.sides = {side_of("deltanet"), half, side_of("linear")};
+  SessionState state{.data = narrow_overwrite, .sides = {side_of("deltanet"), half, side_of("linear")}};
+  set_slider(state.edits, "scale_strength", 0.7);
+  set_slider(state.edits, "scale_keys", 0.9);
   CHECK(otherwise(half, state.sides[0]) == "β × 0.5");
   const auto data = shared(open_data(narrow_overwrite));
   const auto computed = begin(data, choice_of(state, half));

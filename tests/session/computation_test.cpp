@@ -63,23 +63,19 @@ TEST_CASE("every variant computes every capture and every preset, and its forms 
 
 TEST_CASE("the output in a file is compared with any rule, as long as the inputs are the file's own") {
   const auto data = shared(open_data("capture:gated_deltanet_overwrite_l1"));
-  Choice choice;
-  CHECK(compute(data, choice)->capture_error);
-  Choice other = choice;
-  other.variant = "deltanet";  // the layer computed another rule: far away
-  CHECK(compute(data, other)->capture_error.value_or(0) > 0.1);
-  other = choice;
-  set_slider(other.edits, "scale_strength", 0.5);
-  CHECK(!compute(data, other)->capture_error);
-  other = choice;
-  other.settings.parameters["scale"] = 2;
-  CHECK(compute(data, other)->capture_error.value_or(0) > 0.1);
+  CHECK(compute(data, {})->capture_error);
+  // The layer computed another rule: far away.
+  CHECK(compute(data, {{.variant = "deltanet"}})->capture_error.value_or(0) > 0.1);
+  CHECK(compute(data, {{.settings = {.parameters = {{"scale", 2}}}}})->capture_error.value_or(0) > 0.1);
+  Choice weaker;
+  set_slider(weaker.edits, "scale_strength", 0.5);
+  CHECK(!compute(data, weaker)->capture_error);
 
   DataSet own = *data;  // a file as anybody writes it: no rule
   own.rule.clear();
-  CHECK(compute(shared(own), choice)->capture_error.value_or(1) < 1e-4);
+  CHECK(compute(shared(own), {})->capture_error.value_or(1) < 1e-4);
   own.arrays.erase(own.arrays.find("beta"));
-  CHECK(!compute(shared(own), choice)->capture_error);
+  CHECK(!compute(shared(own), {})->capture_error);
 }
 
 TEST_CASE("a memory that runs away is found as core finds it") {
@@ -108,10 +104,8 @@ TEST_CASE("numbers that a variant cannot have are refused with their place and h
   std::get<std::vector<float>>(data.arrays["v"].values)[(5 * 4 + 2) * 64 + 3] =
       std::numeric_limits<float>::quiet_NaN();
   const auto broken = shared(std::move(data));
-  Choice choice;
-  CHECK_NOTHROW(compute(broken, choice));  // another head
-  choice.head = 2;
-  CHECK_THROWS_WITH(compute(broken, choice), says("array \"v\": index [5, 3] is nan") && says("head 2"));
+  CHECK_NOTHROW(compute(broken, {}));  // another head
+  CHECK_THROWS_WITH(compute(broken, {{}, 2}), says("array \"v\": index [5, 3] is nan") && says("head 2"));
 }
 
 TEST_CASE("a very long sequence has no parallel form, and says so at once") {
@@ -219,10 +213,8 @@ TEST_CASE("numbers that f32 cannot hold are refused as such") {
   Arrays arrays = random_arrays(find_variant("linear"), resolve(find_variant("linear"), {}), {.tokens = 3});
   std::get<0>(arrays["v"].values)[1] = 1e300;
   const auto data = shared(data_of(arrays));
-  Choice choice{{.variant = "linear"}};
-  CHECK_NOTHROW(compute(data, choice));
-  choice.precision = Precision::f32;
-  CHECK_THROWS_WITH(compute(data, choice),
+  CHECK_NOTHROW(compute(data, {{.variant = "linear"}}));
+  CHECK_THROWS_WITH(compute(data, {{.variant = "linear", .precision = Precision::f32}}),
                     says("array \"v\": index [0, 1] is inf; expected finite, also as f32 holds it"));
 }
 

@@ -15,10 +15,7 @@ namespace {
 
 /// A state that is told from others by its head.
 SessionState numbered(int number, const std::string& data = "preset:copy") {
-  SessionState state;
-  state.data = data;
-  state.head = number;
-  return state;
+  return {.data = data, .head = number};
 }
 
 std::string at(const History& history) { return fmt::format("{}", history.present().head); }
@@ -125,15 +122,10 @@ TEST_CASE("a session takes changes back, and where one looks stays while the dat
   CHECK(!session.can_undo());  // that nothing is open is nothing to go back to
   CHECK(!session.undo());
   const SessionState first = session.state();
-  Choice choice = session.choice();
-  for (const double value : {0.9, 0.8, 0.7}) {
-    set_slider(choice.edits, "scale_keys", value);
-    session.choose(choice, "scale_keys");
-  }
+  for (const double value : {0.9, 0.8, 0.7})
+    session.choose([&](Choice& choice) { set_slider(choice.edits, "scale_keys", value); }, "scale_keys");
   session.end_merge();
-  choice.variant = "deltanet";
-  session.choose(choice);
-  session.wait();
+  choose(session, [](Choice& choice) { choice.variant = "deltanet"; });
   session.go_to_token(5);
   CHECK(session.undo());
   CHECK(session.token() == 5);
@@ -376,28 +368,25 @@ TEST_CASE("session files of earlier versions still open", "[state]") {
     "chunk_size": 16, "head": 2, "options": {}, "parameters": {"scale": 0.5},
     "adjustments": {"decay": 2.0, "beta": 1.0, "key_length": 0.9, "missing_alpha": 0.98, "missing_beta": 0.25},
     "token": 19, "operation": "solve", "phase": 0, "tile": 0})");
-  SessionState expected;
-  expected.data = "capture:kda_overwrite_l1";
-  expected.edits = {{.kind = "scale_decay", .numbers = {2}},
-                    {.kind = "scale_keys", .numbers = {0.9}},
-                    {.kind = "missing_strength", .numbers = {0.25}}};
-  expected.head = 2;
-  expected.sides = {{.variant = "kda",
-                     .form = Form::chunkwise,
-                     .precision = Precision::f32,
-                     .chunk_size = 16,
-                     .settings = {.parameters = {{"scale", 0.5}}}}};
-  expected.place = {.token = 19, .operation = "solve"};
-  CHECK(state == expected);
+  CHECK(state == SessionState{.data = "capture:kda_overwrite_l1",
+                              .edits = {{.kind = "scale_decay", .numbers = {2}},
+                                        {.kind = "scale_keys", .numbers = {0.9}},
+                                        {.kind = "missing_strength", .numbers = {0.25}}},
+                              .head = 2,
+                              .sides = {{.variant = "kda",
+                                         .form = Form::chunkwise,
+                                         .precision = Precision::f32,
+                                         .chunk_size = 16,
+                                         .settings = {.parameters = {{"scale", 0.5}}}}},
+                              .place = {.token = 19, .operation = "solve"}});
 
   // As it was written while the workspace Verify was called Prove.
   const std::string before = R"({"data": "preset:copy", "workspace": "prove",
     "prove": {"fault": "solve-sign", "form": "chunkwise", "lens": "forms"}})";
-  SessionState called_verify;
-  called_verify.data = "preset:copy";
-  called_verify.workspace = "verify";
-  called_verify.verify = {.fault = {"solve-sign", Form::chunkwise}, .lens = ProofLens::forms};
-  CHECK(parse_state(before) == called_verify);
+  CHECK(parse_state(before) ==
+        SessionState{.data = "preset:copy",
+                     .workspace = "verify",
+                     .verify = {.fault = {"solve-sign", Form::chunkwise}, .lens = ProofLens::forms}});
 }
 
 TEST_CASE("what is wrong in a state is refused by name", "[state]") {

@@ -25,6 +25,10 @@ Preferences some() {
           .lessons = {{"08-erase-then-write", "C!;0.25!;"}}};
 }
 
+PinnedPlace place(const std::string& name, Index token = 0) {
+  return {name, state_string({.data = "preset:copy?T=32&K=16&V=16&seed=1", .place = {.token = token}})};
+}
+
 /// An environment variable, put back at the end.
 class Variable {
  public:
@@ -175,9 +179,7 @@ TEST_CASE("a broken settings file is set aside, with a message", "[preferences][
   CHECK_THAT(problem, says((folder / "places.json").string()));
   CHECK(problem.ends_with("it is set aside as places.json.broken"));
   CHECK(read_file(folder / "places.json.broken") == text);
-  SessionState state;
-  state.data = "preset:copy?T=32&K=16&V=16&seed=1";
-  places.keep({{"one", state_string(state)}}, true);
+  places.keep({place("one")}, true);
   CHECK(KeptPlaces(folder / "places.json").read().size() == 1);
 }
 
@@ -281,13 +283,6 @@ TEST_CASE("a last place that is broken, or whose data are gone, is said and left
 }
 
 namespace {
-
-PinnedPlace place(const std::string& name, Index token = 0) {
-  SessionState state;
-  state.data = "preset:copy?T=32&K=16&V=16&seed=1";
-  state.place.token = token;
-  return {name, state_string(state)};
-}
 
 std::vector<std::string> names(const PinnedPlaces& places) {
   return texts_of(places.all(), &PinnedPlace::name);

@@ -21,14 +21,12 @@ using namespace palimpsest::testing;
 namespace {
 
 RaceReport report_of(const std::string& processor, double seconds = 0.5) {
-  RaceReport report;
-  report.machine = {.processor = processor, .threads = 2, .program = "palimpsest"};
-  report.starts = {{"2026-11-22 09:30 UTC", "palimpsest bench"}};
-  report.points.push_back({.entry = {.variant = "gated_deltanet", .tokens = 64, .heads = 4},
-                           .repeats = 3,
-                           .compute = {seconds, seconds, seconds},
-                           .whole = {seconds, seconds, seconds}});
-  return report;
+  return {.machine = {.processor = processor, .threads = 2, .program = "palimpsest"},
+          .starts = {{"2026-11-22 09:30 UTC", "palimpsest bench"}},
+          .points = {{.entry = {.variant = "gated_deltanet", .tokens = 64, .heads = 4},
+                      .repeats = 3,
+                      .compute = {seconds, seconds, seconds},
+                      .whole = {seconds, seconds, seconds}}}};
 }
 
 /// As a frame of the window that shows Measure.
@@ -341,8 +339,7 @@ TEST_CASE("what a report has can be kept, however large it is", "[races]") {
   entry.batches = entry.heads = most_raced_heads;
   entry.dk = entry.dv = most_raced_channels;
   CHECK(parse_race(race_json(report)) == report);
-  SessionState state;
-  state.data = "preset:copy";
+  SessionState state{.data = "preset:copy"};
   show_what_it_has(state, report);
   CHECK(state.measure.wish.shape == shape_of(entry));
   state.measure.wish.lengths = {most_raced_tokens};
@@ -369,20 +366,6 @@ namespace {
 
 /// Everything that a report can hold, with numbers that no shorter decimal is.
 RaceReport full_report() {
-  RaceReport report;
-  report.machine = {.processor = "Xeon \"Gold\", 2.3 GHz",
-                    .threads = 2,
-                    .gpu = "NVIDIA H200",
-                    .driver = "13.0",
-                    .clocks = "at most 1980 MHz",
-                    .program = "palimpsest 0.1.0 (8b2397777cd2)"};
-  report.starts = {{"2026-11-22 09:30 UTC", "palimpsest bench"},
-                   {"2026-11-22 10:30 UTC", "palimpsest bench --continue a.json"}};
-  report.data = "random numbers";
-  report.timing = {{"cpu", "everything"}, {"cuda", "kernels"}};
-  report.roofs = {{"cpu", Precision::f32, {1.0 / 3 * 1e11, 2.0 / 3 * 1e12, "memcpy", "Eigen"}},
-                  {"cuda", Precision::bf16, {4.3e12, 6.6e14, "cudaMemcpy", "tensor cores"}},
-                  {"cuda", Precision::f64, {4.3e12, 5.1e13, "cudaMemcpy", "registers"}}};
   const RaceEntry entry = {.variant = "gated_deltanet",
                            .form = Form::chunkwise,
                            .device = "cpu",
@@ -393,22 +376,36 @@ RaceReport full_report() {
                            .dk = 12,
                            .dv = 7,
                            .chunk_size = 16};
-  report.points.push_back({.entry = entry,
-                           .repeats = 11,
-                           .warmed = true,
-                           .compute = {0.1, 1.0 / 3, 0.7},
-                           .transfers = {0.01, 0.02, 0.03},
-                           .allocations = {1e-6, 2e-6, 3e-6},
-                           .whole = {0.2, 0.4, 0.8},
-                           .work = {1e9, 9e8, 1e6, 2e7, 3e7},
-                           .kernel = KernelKind::registers});
-  report.points.push_back({.entry = entry, .missing = "no such form, \"really\""});
-  report.points.back().entry.form = Form::parallel;
-  report.points.back().entry.chunk_size = 0;
-  report.points.push_back({.entry = entry, .missing = "the device has no bf16"});
-  report.points.back().entry.precision = Precision::bf16;
-  report.left = 4;
-  return report;
+  RaceEntry parallel = entry;
+  parallel.form = Form::parallel;
+  parallel.chunk_size = 0;
+  RaceEntry in_bf16 = entry;
+  in_bf16.precision = Precision::bf16;
+  return {.machine = {.processor = "Xeon \"Gold\", 2.3 GHz",
+                      .threads = 2,
+                      .gpu = "NVIDIA H200",
+                      .driver = "13.0",
+                      .clocks = "at most 1980 MHz",
+                      .program = "palimpsest 0.1.0 (8b2397777cd2)"},
+          .starts = {{"2026-11-22 09:30 UTC", "palimpsest bench"},
+                     {"2026-11-22 10:30 UTC", "palimpsest bench --continue a.json"}},
+          .data = "random numbers",
+          .timing = {{"cpu", "everything"}, {"cuda", "kernels"}},
+          .roofs = {{"cpu", Precision::f32, {1.0 / 3 * 1e11, 2.0 / 3 * 1e12, "memcpy", "Eigen"}},
+                    {"cuda", Precision::bf16, {4.3e12, 6.6e14, "cudaMemcpy", "tensor cores"}},
+                    {"cuda", Precision::f64, {4.3e12, 5.1e13, "cudaMemcpy", "registers"}}},
+          .points = {{.entry = entry,
+                      .repeats = 11,
+                      .warmed = true,
+                      .compute = {0.1, 1.0 / 3, 0.7},
+                      .transfers = {0.01, 0.02, 0.03},
+                      .allocations = {1e-6, 2e-6, 3e-6},
+                      .whole = {0.2, 0.4, 0.8},
+                      .work = {1e9, 9e8, 1e6, 2e7, 3e7},
+                      .kernel = KernelKind::registers},
+                     {.entry = parallel, .missing = "no such form, \"really\""},
+                     {.entry = in_bf16, .missing = "the device has no bf16"}},
+          .left = 4};
 }
 
 /// What parsing the report says after `change` was made to its JSON; empty if it is read.

@@ -280,9 +280,7 @@ TEST_CASE("what Verify asks for can be cancelled", "[verify]") {
 }
 
 TEST_CASE("the worst case of every cell can be opened, with just its numbers", "[verify]") {
-  VerifyPlan plan;
-  plan.lengths = {17};
-  plan.sizes = {{5, 4}};
+  VerifyPlan plan{.lengths = {17}, .sizes = {{5, 4}}};
   for (const Variant& variant : variants()) {
     plan.variants = {variant.id};
     const VerifyReport report = verify(plan);
