@@ -92,7 +92,8 @@ void choose_variant(Application& application, const std::string& variant) {
   scene::close();
 }
 
-/// A filter above the rules whose names or sentences contain what is typed. It opens at the current rule.
+/// A filter above the rules whose names or sentences contain what is typed, those whose names do first. It
+/// opens at the current rule.
 Node list_of_rules(Application& application) {
   auto& list = context_local<FoundList, struct Rules>();
   const std::string present = without_strength(application.session.choice().variant);
@@ -103,7 +104,9 @@ Node list_of_rules(Application& application) {
   for (const Variant& variant : variants()) {
     if (has_words(variant.label + ' ' + variant.words + ' ' + variant.id, wanted)) left.push_back(variant.id);
   }
-  list.follow(left, true);
+  std::ranges::stable_partition(
+      left, [&](const std::string& id) { return has_words(find_variant(id).label, wanted); });
+  list.follow(left, false);
   for (const std::string& id : left) {
     const Variant& variant = find_variant(id);
     Node name = scene::line(variant.label + (id == present ? " · in use" : ""),

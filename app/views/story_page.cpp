@@ -144,6 +144,7 @@ Node story_node(Application& application, const MemoryStory& story) {
                 : application.hides_answer()
                     ? with_command(application, "view.reveal", scene::pill("show the answer", true))
                     : erase_switch(application);
+    all.push_back(scene::rest());  // the foot stays where it is, however long the headline
     all.push_back(
         scene::row({scene::caption(application.hides_answer() ? "" : others_in_words(story)).filling(),
                     std::move(foot), colours(answer_scale(story.table)).right().filling()}));

@@ -42,6 +42,17 @@ void say(std::vector<Spoken>& sentence, const std::vector<std::string>& answers)
   sentence.push_back({". "});
 }
 
+/// The key for which two memories return what differs most; null if there is none.
+const SharedKey* most_different_key(const MemoryStory& story, const MemoryStory& other) {
+  const auto difference = [&](const SharedKey& key) {
+    return key.row < other.table.after.rows()
+               ? (story.table.after.row(key.row) - other.table.after.row(key.row)).cwiseAbs().maxCoeff()
+               : 0;
+  };
+  const auto most = std::ranges::max_element(story.keys, {}, difference);
+  return most == story.keys.end() ? nullptr : &*most;
+}
+
 }  // namespace
 
 std::string asked_part(const std::string& label) { return label.substr(0, label.find(stores)); }
@@ -142,7 +153,7 @@ std::string last_reads_words(const Computation& computed, const ReadWord& most) 
 std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, const MemoryStory*>, 2>& sides) {
   const MemoryStory& own = *sides[1].second;
   const SharedKey* key = told_key(own);
-  if (!key && !own.keys.empty()) key = &own.keys.front();
+  if (!key) key = most_different_key(own, *sides[0].second);
   if (!key) return {{own.no_table.empty() ? "Nothing is stored yet." : own.no_table}};
   std::vector<Spoken> all = {{fmt::format("Asked “{}”, ", question_of(own.table, *key))}};
   for (const auto& [name, story] : sides) {

@@ -387,7 +387,7 @@ TEST_CASE("an intervention that is wrong is refused with what was expected", "[l
   CHECK_THROWS_WITH(require_place(parse_intervention("silent:4"), 4, 4), says("there is no layer 4"));
   CHECK_THROWS_WITH(require_place(parse_intervention("silent:3.9"), 4, 4), says("there is no head 9"));
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"beta:2=-1"}),
-                    says("layer 2") && says("no number from 0"));
+                    says("layer 2") && says("not a number from 0"));
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"rule:1=nothing"}), says("no variant"));
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fade=2"}), says("DeltaNet has no g"));
 }

@@ -5,6 +5,7 @@
 #include "core/rules/row_rule.h"
 #include "tests/apart.h"
 #include "tests/core/cases.h"
+#include "tests/core/golden.h"
 #include "tests/core/io/files.h"
 
 using namespace palimpsest;
@@ -76,16 +77,22 @@ void check_same(const Case& joint, const Case& named) {
   CHECK(joint.forms() == named.forms());
 }
 
+/// The gates as they were given, [T, 1 or K]: the sequence holds what the rule between two stops makes of
+/// them.
+Matrix<double> given_gates(const Case& each) {
+  return as_matrix(each.arrays->at(each.sequence.gates_are_logs ? "g" : "alpha"));
+}
+
 /// alpha itself of every token and channel, however the arrays hold it: [T, K].
 Matrix<double> alphas(const Case& each) {
-  Matrix<double> alpha = each.sequence.at("alpha").all<double>();
+  Matrix<double> alpha = given_gates(each);
   if (each.sequence.gates_are_logs) alpha = alpha.unaryExpr([](double g) { return std::exp(g); }).eval();
   return alpha.replicate(1, alpha.cols() == 1 ? each.sequence.dk : 1);
 }
 
 /// Between the mean of the channels, as the arrays hold them, and a channel's own.
 Matrix<double> spread_alphas(const Case& each, double part) {
-  const Matrix<double> held = each.sequence.at("alpha").all<double>();
+  const Matrix<double> held = given_gates(each);
   const Matrix<double> mean = held.rowwise().mean().replicate(1, held.cols());
   const Matrix<double> between = mean + (held - mean) * part;
   if (!each.sequence.gates_are_logs) return between;
@@ -135,7 +142,7 @@ Output defined(const Case& each, std::size_t stop, double position) {
   Matrix<double> o(each.sequence.tokens, each.sequence.dv);
   for (Index t = 0; t < o.rows(); ++t) {
     const Matrix<double> k = each.row("k", t);
-    const double beta = strength > 0 ? 1 + (each.row("beta", t)(0, 0) - 1) * strength : 1;
+    const double beta = strength > 0 ? 1 + (each.arrays->at("beta")[t] - 1) * strength : 1;
     S = Matrix<double>(gates.row(t).asDiagonal() * S);
     const Matrix<double> u = each.row("v", t) - erase * (k * S);
     S += beta * k.transpose() * u;

@@ -93,19 +93,36 @@ const std::map<std::string, std::string> exceptions = {
 };
 
 /// "NAME: “word” → better, in …" for every one of them in prose: in what has a space.
-Lines forbidden_in(const SourceFile& source) {
+Lines forbidden_in(const std::string& path, const Lines& prose) {
   Lines found;
-  for (const std::string& words : literals_of(source.text)) {
+  for (const std::string& words : prose) {
     if (words.find(' ') == std::string::npos) continue;
     for (const Forbidden& each : forbidden) {
       const std::regex pattern(
           fmt::format("(^|[^a-zA-Z_/]){}($|[^a-zA-Z_/])", fmt::format("({})", each.pattern)),
           std::regex::icase);
       if (std::regex_search(words, pattern))
-        found.push_back(fmt::format("{}: {} → {}, in “{}”", source.path, each.pattern, each.better, words));
+        found.push_back(fmt::format("{}: {} → {}, in “{}”", path, each.pattern, each.better, words));
     }
   }
   return found;
+}
+
+Lines forbidden_in(const SourceFile& source) { return forbidden_in(source.path, literals_of(source.text)); }
+
+/// What is said in a lesson, line by line: no settings, no expressions, no formulas.
+Lines prose_of(const std::string& lesson) {
+  static const std::regex computed(R"(\$[^$]*\$|\{[^}]*\})");
+  static const std::regex setting(R"((minutes|source|truth|from|to|on|x|cells) = .*)");
+  Lines all;
+  std::istringstream lines(lesson);
+  bool is_set = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) is_set = line == "```set";
+    if (is_set || line.starts_with("```") || std::regex_match(line, setting)) continue;
+    all.push_back(std::regex_replace(line.substr(0, line.find(" | ")), computed, "{}"));
+  }
+  return all;
 }
 
 /// The sentences of a text that have more than twenty words.
@@ -161,6 +178,19 @@ TEST_CASE("no sentence has more than twenty words", "[words]") {
     CAPTURE(source.path);
     for (const std::string& words : literals_of(source.text)) CHECK(long_sentences(words) == Lines{});
   }
+}
+
+TEST_CASE("lessons are in the terms of the field", "[words]") {
+  CHECK(
+      prose_of("# Who\n```set\nrule = asked\n```\nIt is $asked$ {= asked}.\n```choose\nwho | asked\n```\n") ==
+      Lines{"# Who", "It is {} {}.", "who"});
+  int lessons = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(sources_folder / "assets/lessons")) {
+    const Lines prose = prose_of(read_file(entry.path()));
+    CHECK(forbidden_in(entry.path().filename().string(), prose) == Lines{});
+    lessons += prose.empty() ? 0 : 1;
+  }
+  CHECK(lessons == 20);
 }
 
 TEST_CASE("every term of the glossary can be reached: in a text, or as a symbol", "[words]") {

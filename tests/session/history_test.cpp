@@ -84,7 +84,7 @@ TEST_CASE("of more entries than are kept the oldest are forgotten; those with ma
     std::size_t kept;
   };
   for (const auto& [changes, edits, kept] :
-       {Entries{2010, 0, 2000}, Entries{100, 1000, History::most_edits_held / 1000}}) {
+       {Entries{510, 0, History::most_entries}, Entries{100, 1000, History::most_edits_held / 1000}}) {
     CAPTURE(changes);
     History history(numbered(0));
     for (int i = 1; i <= changes; ++i) {

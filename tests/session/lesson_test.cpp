@@ -208,7 +208,7 @@ TEST_CASE("steps set what is shown, one after the other") {
       {"data = x\nsides.7.variant = gla", "there is no entry 7"},
       {"data = x\nat = last", "line 11, column 6: the token of \"at\" is \"last\""},
       {"text = x\ndo = dance", "dance"},
-      {"data = x\nwords = a, b", "line 11, column 9: \"a, b\" is no list"},
+      {"data = x\nwords = a, b", "line 11, column 9: \"a, b\" is not a list"},
       {"at = 3", "it does not say which text or data are shown"},
   };
   check_problems(wrong, [](const std::string& text) {

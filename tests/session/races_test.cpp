@@ -177,7 +177,7 @@ TEST_CASE("a broken report is named with what was expected, and nothing that is 
   races.open(session, folder / "good.json");
   settle(races, session);
   for (const auto& [file, problem] : {std::pair("broken.json", "point 1: \"compute_s\" is missing"),
-                                      {"foreign.json", "it is no report of `palimpsest bench`"},
+                                      {"foreign.json", "it is not a report of `palimpsest bench`"},
                                       {"cut.json", "JSON"},
                                       {"none.json", "none.json"}}) {
     session.clear_message();

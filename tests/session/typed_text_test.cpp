@@ -69,7 +69,7 @@ TEST_CASE("data of a typed text are what enters the rule of its head", "[typed t
   CHECK_THROWS_WITH(open_data("text:nothing?say=a"),
                     says("there is no model \"nothing\"") && says("simple_gla"));
   CHECK_THROWS_WITH(open_data("text:delta_net?say=%20%0A"), says("the text has no words"));
-  CHECK_THROWS_WITH(open_data("text:delta_net?say=%FF"), says("is no UTF-8"));
+  CHECK_THROWS_WITH(open_data("text:delta_net?say=%FF"), says("is not UTF-8"));
 }
 
 TEST_CASE("while somebody types, the answer follows, and one undo takes all of it back", "[typed text]") {
