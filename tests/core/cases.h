@@ -1,10 +1,13 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <concepts>
 
 #include "core/proof/verify.h"
 #include "core/rules/effective_attention.h"
 #include "core/steps/interpreted.h"
+#include "tests/catch.h"
 
 namespace palimpsest::testing {
 
@@ -32,9 +35,8 @@ struct Case {
   /// How much more than `usual` forms may differ: the five steps of Newton and Schulz multiply what is tiny,
   /// rounding included, by up to 3.4445^5 = 485 (spec 3.11).
   double allowed(double usual) const {
-    const auto optimizer = sequence.settings.options.find("optimizer");
-    const bool amplifies = optimizer != sequence.settings.options.end() && optimizer->second == "muon";
-    return amplifies ? 485 * usual : usual;
+    const std::string* optimizer = value_at(sequence.settings.options, "optimizer");
+    return optimizer && *optimizer == "muon" ? 485 * usual : usual;
   }
 
   Output run(Form form, Precision precision = Precision::f64, Index chunk_size = 1) const {
@@ -109,25 +111,28 @@ inline std::stop_token stopped() {
   return stop.get_token();
 }
 
-/// The same case as if it ended after `count` tokens.
-inline Case first_tokens(const Case& each, Index count) {
-  const auto batch = each.settings.parameters.find("batch");
-  const Index size = batch == each.settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
+/// The arrays of a case with tokens first .. first+count-1 alone, where they have an axis of tokens or of
+/// inner batches. `first` is the start of a batch.
+inline Arrays cut(const Case& each, Index first, Index count) {
   Arrays arrays = *each.arrays;
   for (const Input& input : inputs_of(*each.variant, each.settings)) {
-    const bool by_batch = !input.shape.empty() && input.shape.front() == "n_batches";
-    if (!has_tokens(input) && !by_batch) continue;
-    for (const std::string& name : {input.name, std::string("g")}) {
-      const auto found = arrays.find(name);
-      if (found == arrays.end() || (name == "g" && input.range != Range::decay)) continue;
-      Array cut = found->second;
-      cut.shape[0] = by_batch ? (count + size - 1) / size : count;
-      auto& values = std::get<0>(cut.values);
-      values.resize(static_cast<std::size_t>(cut.size()));
-      found->second = std::move(cut);
-    }
+    const bool by_batch = is_among("n_batches", input.shape);
+    const bool in_logs = input.range == Range::decay && !arrays.contains(input.name);
+    Array* const array = value_at(arrays, in_logs ? "g" : input.name);
+    if (!array || !(has_tokens(input) || by_batch)) continue;
+    const Index batch = by_batch ? inner_batch(each.settings) : 1;
+    const Index width = array->shape[0] == 0 ? 0 : array->size() / array->shape[0];
+    array->shape[0] = (count + batch - 1) / batch;
+    auto& values = std::get<0>(array->values);
+    values.erase(values.begin(), values.begin() + (first + batch - 1) / batch * width);
+    values.resize(static_cast<std::size_t>(array->size()));
   }
-  return bound(*each.variant, each.settings, std::move(arrays), each.words);
+  return arrays;
+}
+
+/// The same case as if it ended after `count` tokens.
+inline Case first_tokens(const Case& each, Index count) {
+  return bound(*each.variant, each.settings, cut(each, 0, count), each.words);
 }
 
 /// The first and the last token whose writes reach the memory together with that of `token`: LaCT's batches.
@@ -171,24 +176,38 @@ inline std::vector<Case> revealing_cases(std::uint64_t seed = 1) {
 inline std::vector<Case> all_cases(RandomCase random) {
   std::vector<Case> cases;
   for (const Variant& variant : variants()) {
-    bool has_gates = false;
-    for (const Input& input : variant.inputs) has_gates = has_gates || input.range == Range::decay;
     for (Settings given : option_choices(variant)) {
       for (const bool initial_state : {false, true}) {
         for (const bool log_gates : {false, true}) {
-          if (log_gates && !has_gates) continue;
+          if (log_gates && !has_gates(variant)) continue;
           random.initial_state = initial_state;
           random.log_gates = log_gates;
           if (initial_state) given.parameters["scale"] = 0.375;
-          const auto batch = std::ranges::find(variant.parameters, "batch", &Parameter::name);
-          if (initial_state && batch != variant.parameters.end() && batch->standard)
-            given.parameters["batch"] = 4;
+          const Parameter* batch = row_called(variant.parameters, "batch", &Parameter::name);
+          if (initial_state && batch && batch->standard) given.parameters["batch"] = 4;
           cases.push_back(random_case(variant, given, random));
         }
       }
     }
   }
   return cases;
+}
+
+/// Calls `visit(case, form)` for every form of every case, with both in the message of what fails.
+template <class Visit>
+void in_every_form(const std::vector<Case>& cases, Visit visit) {
+  for (const Case& each : cases) {
+    for (const Form form : each.forms()) {
+      INFO(each.words << " " << name(form));
+      visit(each, form);
+    }
+  }
+}
+
+/// Where two outputs are furthest apart, for INFO.
+inline std::string words(const Disagreement& worst) {
+  return fmt::format("{}[{}, {}] is {}, expected {}", worst.array, worst.row, worst.column, worst.got,
+                     worst.expected);
 }
 
 /// The rule `id` straight from its definition in spec 3, in f64, for one head: o and the final states as

@@ -51,20 +51,12 @@ TEST_CASE("the same seed gives the same numbers, another one others") {
 
 TEST_CASE("random numbers are what a layer would give") {
   const Case each = random_case(find_variant("kda"), {}, {.tokens = 400, .dk = 9, .dv = 4, .seed = 5});
-  const std::vector<double> q = numbers_of(each, "q");
-  const std::vector<double> k = numbers_of(each, "k");
-  const std::vector<double> alpha = numbers_of(each, "alpha");
-  double squares = 0;
-  for (const double x : q) squares += x * x;
-  CHECK(squares / 400 == Approx(1).margin(0.1));
-  for (std::size_t t = 0; t < 400; ++t) {
-    double length = 0;
-    for (std::size_t i = 9 * t; i < 9 * t + 9; ++i) length += k[i] * k[i];
-    CHECK(length == Approx(1));
-  }
-  CHECK(std::ranges::count(alpha, 0.0) > 10);
-  CHECK(std::ranges::count(alpha, 1.0) > 10);
-  CHECK(std::ranges::count_if(alpha, [](double a) { return a > 0.5; }) > 2400);
+  CHECK(each.sequence.at("q").all<double>().squaredNorm() / 400 == Approx(1).margin(0.1));
+  CHECK(each.sequence.at("k").all<double>().rowwise().norm().isOnes(1e-12));
+  const Eigen::ArrayXXd alpha = each.sequence.at("alpha").all<double>();
+  CHECK((alpha == 0).count() > 10);
+  CHECK((alpha == 1).count() > 10);
+  CHECK((alpha > 0.5).count() > 2400);
 }
 
 TEST_CASE("gates as g are the logarithms of those as alpha") {
@@ -80,41 +72,11 @@ TEST_CASE("gates as g are the logarithms of those as alpha") {
 
 namespace {
 
-/// Rows first .. first+count-1 of an array.
-Array rows_of(const Array& whole, Index first, Index count) {
-  const Index width = whole.shape[0] == 0 ? 0 : whole.size() / whole.shape[0];
-  std::vector<double> values;
-  for (Index i = first * width; i < (first + count) * width; ++i) values.push_back(whole[i]);
-  std::vector<Index> shape = whole.shape;
-  shape[0] = count;
-  return {shape, std::move(values)};
-}
-
-/// Whether the array holds a state before the first token.
-bool is_initial_state(const Case& each, const std::string& array) {
-  return std::ranges::any_of(states_of(*each.variant, each.settings), [&](const std::string& state) {
-    return array == initial_name(*each.variant, each.settings, state);
-  });
-}
-
-/// Tokens first .. first+count-1 of every array that has an axis of tokens or batches, the arrays that hold
-/// for all tokens, and no initial states. `first` is the start of a batch.
+/// What cut() gives, without the states before the first token.
 Arrays part_of(const Case& each, Index first, Index count) {
-  const Index batch = inner_batch(each.sequence.settings);
-  const auto batches = [&](Index tokens) { return (tokens + batch - 1) / batch; };
-  Arrays part;
-  for (const Input& input : inputs_of(*each.variant, each.settings)) {
-    const std::string name = each.arrays->contains("g") && input.range == Range::decay ? "g" : input.name;
-    if (!each.arrays->contains(name) || is_initial_state(each, name)) continue;
-    const Array& whole = each.arrays->at(name);
-    if (input.shape.front() == "n") {
-      part[name] = rows_of(whole, first, count);
-    } else if (input.shape.front() == "n_batches") {
-      part[name] = rows_of(whole, batches(first), batches(count));
-    } else {
-      part[name] = whole;
-    }
-  }
+  Arrays part = cut(each, first, count);
+  for (const std::string& state : states_of(*each.variant, each.settings))
+    part.erase(initial_name(*each.variant, each.settings, state));
   return part;
 }
 
@@ -177,20 +139,14 @@ Array joined(const Input& input, Index batches, Index heads, int head_axes, Head
 void check_heads(const Variant& variant, int head_axes, Index batch_count, Index head_count, Index q_heads,
                  Index kv_heads, bool log_gates) {
   const Settings settings = random_settings(variant, {}, 1);
-  const auto source = [&](Index b, Index h) {
-    return random_arrays(variant, settings,
-                         {.tokens = 6,
-                          .dk = 3,
-                          .dv = 2,
-                          .initial_state = true,
-                          .log_gates = log_gates,
-                          .seed = static_cast<std::uint64_t>(100 + 10 * b + h)});
+  RandomCase random{
+      .tokens = 6, .dk = 3, .dv = 2, .initial_state = true, .log_gates = log_gates, .seed = 100};
+  std::vector<Arrays> sources;
+  for (; std::ssize(sources) < batch_count * head_count; ++random.seed)
+    sources.push_back(random_arrays(variant, settings, random));
+  const auto source = [&](Index b, Index h, const std::string& name) -> const Array& {
+    return entry(sources, b * head_count + h).at(name);
   };
-  std::vector<std::vector<Arrays>> sources;
-  for (Index b = 0; b < batch_count; ++b) {
-    sources.emplace_back();
-    for (Index h = 0; h < head_count; ++h) sources.back().push_back(source(b, h));
-  }
   const auto heads_of = [&](const std::string& name) {
     return name == "q" ? q_heads : name == "k" || name == "v" ? kv_heads : head_count;
   };
@@ -198,10 +154,8 @@ void check_heads(const Variant& variant, int head_axes, Index batch_count, Index
   Arrays together;
   for (const Input& input : inputs_of(variant, settings)) {
     const std::string name = input.range == Range::decay && log_gates ? "g" : input.name;
-    together[name] =
-        joined(input, batch_count, heads_of(name), head_axes, [&](Index b, Index h) -> const Array& {
-          return sources[static_cast<std::size_t>(b)][static_cast<std::size_t>(h)].at(name);
-        });
+    together[name] = joined(input, batch_count, heads_of(name), head_axes,
+                            [&](Index b, Index h) -> const Array& { return source(b, h, name); });
   }
   const SequenceBatch batch = palimpsest::bind(variant, std::make_shared<const Arrays>(together), settings);
   REQUIRE(batch.head_count == head_count);
@@ -210,12 +164,10 @@ void check_heads(const Variant& variant, int head_axes, Index batch_count, Index
   for (Index b = 0; b < batch_count; ++b) {
     for (Index h = 0; h < head_count; ++h) {
       Arrays apart;
-      for (const auto& [name, array] : together) {
-        const Index own = h * heads_of(name) / head_count;
-        apart[name] = sources[static_cast<std::size_t>(b)][static_cast<std::size_t>(own)].at(name);
-      }
+      for (const auto& [name, array] : together)
+        apart[name] = source(b, h * heads_of(name) / head_count, name);
       const Case alone = bound(variant, settings, apart);
-      const Sequence& head = batch.heads[static_cast<std::size_t>(b * head_count + h)];
+      const Sequence& head = entry(batch.heads, b * head_count + h);
       const Output got = variant.rule->run(head, Form::chunkwise, Precision::f64, 4);
       INFO(variant.id << " batch " << b << " head " << h);
       CHECK(compare(got, alone.run(Form::chunkwise, Precision::f64, 4)).error == 0);
@@ -304,9 +256,8 @@ TEST_CASE("heads and batches give what each of them gives alone") {
 TEST_CASE("a parameter may differ from head to head") {
   const Variant& variant = find_variant("retnet");
   const Case one = random_case(variant, {.parameters = {{"gamma", 0.5}}}, {.tokens = 6, .dk = 3, .dv = 2});
-  const std::vector<Input> inputs = all_inputs(variant);
   Arrays two_heads;
-  for (const Input& input : inputs) {
+  for (const Input& input : all_inputs(variant)) {
     if (input.absent) continue;
     two_heads[input.name] =
         joined(input, 1, 2, 1, [&](Index, Index) -> const Array& { return one.arrays->at(input.name); });
@@ -341,14 +292,6 @@ namespace {
 /// The tokens of a case from `first` on.
 Arrays rest_of(const Case& each, Index first) { return part_of(each, first, each.sequence.tokens - first); }
 
-/// The same tokens with nothing in these arrays.
-Arrays with_zeros(Arrays arrays, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (arrays.contains(name)) std::ranges::fill(std::get<0>(arrays.at(name).values), 0.0);
-  }
-  return arrays;
-}
-
 }  // namespace
 
 TEST_CASE("queries wholly after a block get the same in every form") {
@@ -382,7 +325,7 @@ TEST_CASE("a token that only asks is one whose key and value are nothing") {
     const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 13});
     const Case block = first_tokens(each, 17);
     const Output before = block.run(Form::chunkwise, Precision::f64, 4);
-    const Arrays silent = with_zeros(rest_of(each, 17), {"k", "v"});
+    const Arrays silent = rest_of(scaled(scaled(each, "k", 0), "v", 0), 17);
     const Matrix<double> run = extended(block, before, silent, Form::recurrent).o.bottomRows(13);
     const auto answers = [&](Arrays more) {
       return asked(block, before, std::move(more), Form::chunkwise, 4);
