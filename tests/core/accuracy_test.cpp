@@ -23,8 +23,7 @@ TEST_CASE("Muon alone needs more, with the reason, and most where it takes full 
     for (const Settings& given : option_choices(variant)) {
       const Settings settings = resolve(variant, given);
       const auto is = [&](const char* option, const char* value) {
-        const auto chosen = settings.options.find(option);
-        return chosen != settings.options.end() && chosen->second == value;
+        return Condition{{option}, value}.holds(settings);
       };
       const bool full_steps = is("optimizer", "muon") && is("loss", "l2") && is("newton_schulz", "muon");
       const double expected = full_steps ? 1e-2 : is("optimizer", "muon") ? 1e-3 : 2e-5;
@@ -46,8 +45,7 @@ Case emptied(const Variant& variant, const Settings& given, Index tokens) {
   std::vector<double>& v = numbers(arrays, "v");
   for (std::size_t i = v.size() * 2 / 3; i < v.size(); ++i) v[i] = 0;
   for (const auto& [name, constant] : {std::pair{"alpha", 1.0}, {"mu", 1.0}, {"forget", 0.0}, {"eta", 0.5}}) {
-    if (!arrays.contains(name)) continue;
-    for (double& value : numbers(arrays, name)) value = constant;
+    if (arrays.contains(name)) std::ranges::fill(numbers(arrays, name), constant);
   }
   return bound(variant, settings, arrays);
 }
@@ -59,14 +57,11 @@ TEST_CASE("what a memory emptied by its writes has lost is known before") {
   // u_t = -2^-t to get there, terms of size 2 in all.
   const Variant& variant = find_variant("deltanet");
   constexpr Index T = 40;
-  std::vector<double> v(T, 0.0);
-  v[0] = 1;
-  const std::vector<double> ones(T, 1.0);
-  Arrays arrays;
-  for (const char* name : {"q", "k"}) arrays[name] = Array({T, 1}, ones);
-  arrays["v"] = Array({T, 1}, v);
-  arrays["beta"] = Array({T}, std::vector<double>(T, 0.5));
-  const Case decaying = bound(variant, resolve(variant, {}), arrays);
+  Array v = filled({T, 1}, 0);
+  std::get<0>(v.values)[0] = 1;
+  const Array ones = filled({T, 1}, 1);
+  const Case decaying =
+      bound(variant, resolve(variant, {}), {{"q", ones}, {"k", ones}, {"v", v}, {"beta", filled({T}, 0.5)}});
   const auto factor = [&](Form form, Index chunk_size) {
     return variant.rule->amplification(decaying.sequence, form, chunk_size);
   };
@@ -128,8 +123,8 @@ TEST_CASE("a form is allowed what it must lose, and told from which token") {
   CHECK(parallel.disagreement.error > tolerance.error);
   CHECK(parallel.disagreement.array.starts_with("final_"));
   CHECK(parallel.amplification > 1e6);
-  CHECK(
-      (parallel.amplified_from > 733 && parallel.amplified_from < 1100));  // where nothing is stored any more
+  // Where nothing is stored any more.
+  CHECK((parallel.amplified_from > 733 && parallel.amplified_from < 1100));
   CHECK(parallel.passed());
 
   const Judgement chunkwise =
@@ -154,11 +149,9 @@ TEST_CASE("in bf16 and tf32 only factors count as coarse: a decay held so is fou
   const Variant& variant = find_variant("scalar_decay");
   const Settings settings = resolve(variant, {});
   Arrays arrays = random_arrays(variant, settings, {.tokens = 257, .dk = 12, .dv = 7});
-  for (double& alpha : numbers(arrays, "alpha")) alpha = 0.998;
-  Arrays coarse = arrays;
-  for (double& alpha : numbers(coarse, "alpha")) alpha = 1;
+  std::ranges::fill(numbers(arrays, "alpha"), 0.998);
   const Case right = bound(variant, settings, arrays);
-  const Case wrong = bound(variant, settings, coarse);
+  const Case wrong = with(right, {{"alpha", filled({257}, 1)}});
   for (const Precision precision : {Precision::tf32, Precision::bf16}) {
     CAPTURE(name(precision));
     ReferenceRun reference(variant, held_inputs(variant, right.arrays, settings, precision), precision);
@@ -202,32 +195,24 @@ TEST_CASE("a run that is allowed more is told of with its own chunk size") {
 
 namespace {
 
-using Change = std::function<void(Arrays& arrays, std::uint64_t seed)>;
-
-/// Random cases bent in one direction.
+/// Random cases bent in one direction, with initial states.
 struct Regime {
   const char* name;
-  RandomCase random;
-  int draws;
-  std::vector<Index> chunk_sizes;
-  double scale;
   std::function<bool(const Variant&)> applies;
-  Change change;
+  std::function<void(Arrays& arrays, std::uint64_t seed)> change = {};
+  double scale = 1;
+  RandomCase random = {.tokens = 200, .dk = 16, .dv = 9, .initial_state = true};
+  std::uint64_t draws = 10;
 };
-
-/// Worst errors by form and precision: of the forms against the f64 recurrence.
-using Worst = std::map<std::pair<Precision, Form>, double>;
-
-bool takes(const Variant& variant, const char* input) {
-  return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
-}
 
 /// Sets every decay, under whichever name it came, to decay(i).
 template <class Decay>
 void set_decays(Arrays& arrays, Decay decay) {
-  const bool logs = arrays.contains("g");
-  std::vector<double>& gates = numbers(arrays, logs ? "g" : "alpha");
-  for (std::size_t i = 0; i < gates.size(); ++i) gates[i] = logs ? std::log(decay(i)) : decay(i);
+  for (const std::string name : {"alpha", "g", "gamma"}) {
+    if (!arrays.contains(name)) continue;
+    std::vector<double>& gates = numbers(arrays, name);
+    for (std::size_t i = 0; i < gates.size(); ++i) gates[i] = name == "g" ? std::log(decay(i)) : decay(i);
+  }
 }
 
 /// A number in [0, 1) that only depends on i and the seed.
@@ -247,28 +232,15 @@ void near_zero(Arrays& arrays, std::uint64_t seed) {
 }
 
 void near_one(Arrays& arrays, std::uint64_t seed) {
-  if (arrays.contains("gamma")) {
-    std::vector<double>& gamma = numbers(arrays, "gamma");
-    for (std::size_t i = 0; i < gamma.size(); ++i) gamma[i] = 1 - 1e-6 * scattered(i, seed);
-  }
-  if (arrays.contains("delta")) {
-    for (double& step : numbers(arrays, "delta")) step *= 1e-6;
-  }
-  if (!arrays.contains("g") && !arrays.contains("alpha")) return;
-  const bool logs = arrays.contains("g");
-  std::vector<double>& gates = numbers(arrays, logs ? "g" : "alpha");
-  for (std::size_t i = 0; i < gates.size(); ++i) {
-    const double forgotten = 1e-6 * scattered(i, seed);
-    gates[i] = logs ? std::log1p(-forgotten) : 1 - forgotten;
-  }
+  set_decays(arrays, [&](std::size_t i) { return 1 - 1e-6 * scattered(i, seed); });
+  if (!arrays.contains("delta")) return;
+  for (double& step : numbers(arrays, "delta")) step *= 1e-6;
 }
 
-void diverging(Arrays& arrays, std::uint64_t) {
-  for (double& beta : numbers(arrays, "beta")) beta = 2.5;
-}
+void diverging(Arrays& arrays, std::uint64_t) { std::ranges::fill(numbers(arrays, "beta"), 2.5); }
 
 void one_key(Arrays& arrays, std::uint64_t) {
-  for (double& beta : numbers(arrays, "beta")) beta = 1.999;
+  std::ranges::fill(numbers(arrays, "beta"), 1.999);
   std::vector<double>& k = numbers(arrays, "k");
   const auto width = static_cast<std::size_t>(arrays.at("k").shape[1]);
   for (std::size_t i = width; i < k.size(); ++i) k[i] = k[i % width];
@@ -276,97 +248,101 @@ void one_key(Arrays& arrays, std::uint64_t) {
 
 std::vector<Regime> regimes() {
   const auto any = [](const Variant&) { return true; };
-  const auto gated = [](const Variant& variant) { return takes(variant, "alpha"); };
-  const auto erasing = [](const Variant& variant) { return takes(variant, "beta"); };
+  const auto erasing = [](const Variant& variant) { return is_among("beta", variant.inputs, &Input::name); };
   const auto softmax = [](const Variant& variant) { return variant.id == "softmax"; };
   return {
-      {"decays near 0, 30 % exactly 0", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1, gated, near_zero},
-      {"3000 tokens, 1 - alpha ~ 1e-6", {.tokens = 3000, .dk = 12, .dv = 7}, 1, {64}, 1, any, near_one},
-      {"beta |k|^2 = 2.5: diverges", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1, erasing, diverging},
-      {"one key over and over, beta = 1.999",
-       {.tokens = 200, .dk = 16, .dv = 9},
-       10,
-       {64},
-       1,
-       erasing,
-       one_key},
-      {"scores of 1e3 to 1e4", {.tokens = 200, .dk = 16, .dv = 9}, 10, {64}, 1e4, softmax, nullptr},
+      {"decays near 0, 30 % exactly 0", has_gates, near_zero},
+      {.name = "3000 tokens, 1 - alpha ~ 1e-6",
+       .applies = any,
+       .change = near_one,
+       .random = {.tokens = 3000, .initial_state = true},
+       .draws = 1},
+      {"beta |k|^2 = 2.5: diverges", erasing, diverging},
+      {"one key over and over, beta = 1.999", erasing, one_key},
+      {.name = "scores of 1e3 to 1e4", .applies = softmax, .scale = 1e4},
   };
 }
 
-void measure(const Regime& regime, const Variant& variant, const Settings& given, Worst& worst) {
-  for (const bool log_gates : {false, true}) {
-    if (log_gates && !takes(variant, "alpha")) continue;
-    for (int draw = 0; draw < regime.draws; ++draw) {
-      RandomCase random = regime.random;
-      random.log_gates = log_gates;
-      random.seed = static_cast<std::uint64_t>(draw + 1);
-      random.initial_state = true;
-      Settings settings = random_settings(variant, given, random.seed);
-      if (settings.parameters.contains("gamma")) settings.parameters["gamma"] = 1 - 1e-6;
-      settings.parameters["scale"] = regime.scale;
-      Arrays arrays = random_arrays(variant, settings, random);
-      if (regime.change) regime.change(arrays, random.seed);
-      for (const Precision precision : scalar_precisions) {
-        if (precision == Precision::f32) {
-          arrays = rounded_to_f32(arrays);
-          for (auto& [name, value] : settings.parameters)
-            value = static_cast<double>(static_cast<float>(value));
-        }
-        const Case each = bound(variant, settings, arrays);
-        const Output expected = each.run(Form::recurrent);
-        for (const Form form : each.forms()) {
-          for (const Index chunk_size : regime.chunk_sizes) {
-            const double error = compare(each.run(form, precision, chunk_size), expected).error;
-            double& so_far = worst[{precision, form}];
-            so_far = std::max(so_far, error);
-          }
+std::vector<VerifyCase> cases_of(const Regime& regime) {
+  std::vector<VerifyCase> cases;
+  for (const Variant& variant : variants()) {
+    if (!regime.applies(variant)) continue;
+    for (const Settings& given : option_choices(variant)) {
+      for (const bool log_gates : {false, true}) {
+        if (log_gates && !has_gates(variant)) continue;
+        for (std::uint64_t seed = 1; seed <= regime.draws; ++seed) {
+          RandomCase random = regime.random;
+          random.log_gates = log_gates;
+          random.seed = seed;
+          Settings settings = random_settings(variant, given, seed);
+          if (double* const gamma = value_at(settings.parameters, "gamma")) *gamma = 1 - 1e-6;
+          settings.parameters["scale"] = regime.scale;
+          const auto arrays = [&variant, &regime, settings, random] {
+            Arrays made = random_arrays(variant, settings, random);
+            if (regime.change) regime.change(made, random.seed);
+            return std::make_shared<const Arrays>(std::move(made));
+          };
+          cases.push_back({.variant = &variant, .given = settings, .data = regime.name, .arrays = arrays});
         }
       }
     }
   }
+  return cases;
 }
 
-std::string row_of(const std::string& title, const Worst& worst) {
-  std::string row = "| " + title + " |";
-  for (const Precision precision : scalar_precisions) {
-    for (const Form form : all_forms) {
-      const auto error = worst.find({precision, form});
-      row += error == worst.end() ? " – |" : fmt::format(" {:.0e} |", error->second);
-    }
-  }
-  return row + "\n";
+VerifyPlan plan_on_all_threads() {
+  VerifyPlan plan{.precisions = {std::begin(scalar_precisions), std::end(scalar_precisions)}};
+  plan.jobs = std::max(1U, std::thread::hardware_concurrency());
+  return plan;
 }
 
-std::string heading() {
-  std::string titles = "| variant |";
-  std::string rule = "|---|";
-  for (const Precision precision : scalar_precisions) {
-    for (const Form form : all_forms) {
-      titles += fmt::format(" {} {} |", name(precision), name(form));
-      rule += "---|";
-    }
+/// The worst errors of every variant by form and precision, of the forms against the f64 recurrence.
+class WorstErrors {
+ public:
+  void add(const std::string& title, const VerifyResult& result, double error) {
+    double& so_far = value_of(rows_, title)[{result.precision, result.form}];
+    so_far = std::max(so_far, error);
   }
-  return titles + "\n" + rule + "\n";
-}
+
+  void print() const {
+    std::string text = "| variant |";
+    std::string rule = "|---|";
+    for (const Precision precision : scalar_precisions) {
+      for (const Form form : all_forms) {
+        text += fmt::format(" {} {} |", name(precision), name(form));
+        rule += "---|";
+      }
+    }
+    text += "\n" + rule + "\n";
+    for (const auto& [title, errors] : rows_) {
+      text += "| " + title + " |";
+      for (const Precision precision : scalar_precisions) {
+        for (const Form form : all_forms) {
+          const double* error = value_at(errors, std::pair(precision, form));
+          text += error ? fmt::format(" {:.0e} |", *error) : " – |";
+        }
+      }
+      text += "\n";
+    }
+    std::cout << text << std::flush;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::map<std::pair<Precision, Form>, double>>> rows_;
+};
 
 }  // namespace
 
 TEST_CASE("measure the errors of ordinary cases", "[.][accuracy]") {
-  VerifyPlan plan;
+  VerifyPlan plan = plan_on_all_threads();
   plan.draws = 25;
-  plan.jobs = std::max(1U, std::thread::hardware_concurrency());
   const VerifyReport report = verify(plan);
-  std::map<std::string, Worst> rows;
-  std::vector<std::string> order;
-  for (const VerifyResult& result : report.results) {
-    const std::string title = result.variant + (result.options.empty() ? "" : " ") + result.options;
-    if (!rows.contains(title)) order.push_back(title);
-    double& so_far = rows[title][{result.precision, result.form}];
-    so_far = std::max(so_far, result.worst.error);
-  }
-  std::cout << fmt::format("{} runs\n\n{}", report.runs(), heading());
-  for (const std::string& title : order) std::cout << row_of(title, rows.at(title));
+  WorstErrors errors;
+  for (const VerifyResult& result : report.results)
+    errors.add(result.variant + (result.options.empty() ? "" : " ") + result.options, result,
+               result.worst.error);
+  std::cout << fmt::format("{} runs\n\n", report.runs());
+  errors.print();
   for (const VerifyResult& result : report.results) {
     if (result.precision == Precision::f64) CHECK(result.passed());
     if (!result.passed()) std::cout << fmt::format("\n{:.1e}: {}\n", result.worst.error, result.reproduction);
@@ -375,17 +351,18 @@ TEST_CASE("measure the errors of ordinary cases", "[.][accuracy]") {
 
 TEST_CASE("measure the errors where rounding is amplified", "[.][accuracy]") {
   for (const Regime& regime : regimes()) {
-    std::cout << "\n" << regime.name << "\n\n" << heading() << std::flush;
-    for (const Variant& variant : variants()) {
-      if (!regime.applies(variant)) continue;
-      Worst worst;
-      for (const Settings& given : option_choices(variant)) measure(regime, variant, given, worst);
-      std::cout << row_of(variant.id, worst) << std::flush;
-      for (const Form form : all_forms) {
-        INFO(regime.name << " " << variant.id << " " << name(form));
-        const auto error = worst.find({Precision::f64, form});
-        CHECK((error == worst.end() || error->second < 1e-10));
-      }
+    VerifyPlan plan = plan_on_all_threads();
+    plan.cases = cases_of(regime);
+    WorstErrors errors;
+    for (const VerifyResult& result : verify(plan).results) {
+      // Those that are allowed more are measured too.
+      const double error = std::max(result.worst.error, result.amplified.error);
+      errors.add(result.variant, result, error);
+      INFO(regime.name << " " << result.variant << " " << name(result.form) << " " << result.message);
+      CHECK(result.message.empty());
+      CHECK((result.precision != Precision::f64 || error < 1e-10));
     }
+    std::cout << "\n" << regime.name << "\n\n";
+    errors.print();
   }
 }
