@@ -73,8 +73,7 @@ Matrix<double> plain_answer(const Case& each, const NamedStates& states, Index t
     if (tokens == 0) std::get<0>(arrays["eta"].values)[0] = 0;
     return bound(*each.variant, each.settings, arrays).run(Form::recurrent).o.bottomRows(1);
   }
-  const auto S = std::ranges::find(states, "S", &NamedStates::value_type::first);
-  return key * S->second / key.squaredNorm();
+  return key * state_of(states, "S") / key.squaredNorm();
 }
 
 /// Labels that come again.
@@ -85,23 +84,33 @@ std::vector<std::string> few_texts(Index tokens) {
   return labels;
 }
 
+/// The memory of a case, with the trace that it is read from.
+struct Remembered {
+  std::unique_ptr<Trace> recurrence;
+  RecurrentMemory memory;
+
+  explicit Remembered(const Case& each)
+      : recurrence(each.trace(Form::recurrent, 1)), memory(*each.variant, each.sequence, *recurrence) {}
+
+  MemoryChange around(Index token, TokenPart part = TokenPart::all) const {
+    return memory.around(token, part);
+  }
+  /// The first of its states.
+  Matrix<double> after(Index tokens) const { return memory.after(tokens)[0].second; }
+};
+
 /// One head of a capture, as `id` computes it.
 struct CapturedHead {
   Capture capture;
   Case head;
-  std::unique_ptr<Trace> recurrence;
   Vector<double> strengths;
 
-  CapturedHead(const char* name, const char* id, std::size_t index,
-               const std::map<std::string, double, std::less<>>& parameters = {})
+  CapturedHead(const char* name, const char* id, std::size_t index, const Settings& settings = {})
       : capture(read_capture(assets_folder() + "/captures/" + name)) {
     const Variant& variant = find_variant(id);
-    Settings settings;
-    for (const auto& [parameter, value] : parameters) settings.parameters[parameter] = value;
     auto arrays = std::make_shared<const Arrays>(capture.arrays);
     const SequenceBatch batch = palimpsest::bind(variant, arrays, settings);
     head = {&variant, settings, arrays, batch.heads[index], id};
-    recurrence = head.trace(Form::recurrent, 1);
     strengths = write_strengths(variant, head.sequence).of_token;
   }
 
@@ -110,8 +119,7 @@ struct CapturedHead {
   }
 
   AnswerTable table(Index token, const WordChoice& choice = {}, TokenPart part = TokenPart::all) const {
-    return answer_table(*head.variant, head.sequence,
-                        RecurrentMemory(*head.variant, head.sequence, *recurrence).around(token, part),
+    return answer_table(*head.variant, head.sequence, Remembered(head).around(token, part),
                         words(token, choice));
   }
 };
@@ -172,7 +180,7 @@ TEST_CASE(
   CHECK(rounded(linear.after(0, 0)) == "0.94");
   CHECK(rounded(linear.after(0, 5)) == "0.60");
   const AnswerTable retnet =
-      CapturedHead(capture, "retnet", 0, {{"gamma", 1 - std::pow(2, -5)}}).table(42, facts);
+      CapturedHead(capture, "retnet", 0, {.parameters = {{"gamma", 1 - std::pow(2, -5)}}}).table(42, facts);
   CHECK(rounded(retnet.after(0, 0)) == "0.30");
   CHECK(rounded(retnet.after(0, 5)) == "0.68");
 }
@@ -183,20 +191,19 @@ TEST_CASE("The table is its definition, for every rule that answers") {
     INFO(each.words);
     const std::vector<std::string> labels = few_texts(17);
     const Vector<double> strengths = write_strengths(*each.variant, each.sequence).of_token;
-    const auto recurrence = each.trace(Form::recurrent, 1);
+    const Remembered memory(each);
     ++rules;
     for (const Index token : {0, 8, 16}) {
       INFO(token);
       const std::vector<AskedWord> words = asked_words(labels, {.written = strengths}, token, {.most = 3});
-      const MemoryChange change = RecurrentMemory(*each.variant, each.sequence, *recurrence).around(token);
-      const AnswerTable table = answer_table(*each.variant, each.sequence, change, words);
+      const AnswerTable table = answer_table(*each.variant, each.sequence, memory.around(token), words);
       REQUIRE(table.words.size() == words.size());
       const auto n = static_cast<Index>(words.size());
 
       std::vector<Index> of_word;
       Matrix<double> V(0, each.sequence.dv);
       for (Index word = 0; word < n; ++word) {
-        for (const Index occurrence : words[static_cast<std::size_t>(word)].occurrences) {
+        for (const Index occurrence : entry(words, word).occurrences) {
           const Matrix<double> values = stored_pairs(*each.variant, each.sequence, occurrence, 1).values;
           V.conservativeResize(V.rows() + 1, Eigen::NoChange);
           V.bottomRows(1) = values.bottomRows(1);
@@ -209,12 +216,11 @@ TEST_CASE("The table is its definition, for every rule that answers") {
         Matrix<double> C = Matrix<double>::Zero(n, n);
         explained = Vector<double>::Zero(n);
         for (Index i = 0; i < n; ++i) {
-          const Index asked = words[static_cast<std::size_t>(i)].token;
+          const Index asked = entry(words, i).token;
           const Matrix<double> key = stored_pairs(*each.variant, each.sequence, asked, 1).keys.bottomRows(1);
           const Matrix<double> answer = plain_answer(each, states, tokens, key);
           const Matrix<double> amounts = answer * inverse;
-          for (Index j = 0; j < amounts.cols(); ++j)
-            C(i, of_word[static_cast<std::size_t>(j)]) += amounts(0, j);
+          for (Index j = 0; j < amounts.cols(); ++j) C(i, entry(of_word, j)) += amounts(0, j);
           const double squares = answer.squaredNorm();
           if (squares > 0) explained(i) = 1 - (answer - amounts * V).squaredNorm() / squares;
         }
@@ -238,20 +244,18 @@ TEST_CASE("Before and change add up to after exactly where reading is linear") {
   int others = 0;
   for (const Case& each : all_cases({.tokens = 9, .dk = 6, .dv = 6, .seed = 8})) {
     INFO(each.words);
-    const auto recurrence = each.trace(Form::recurrent, 1);
-    MemoryChange change = RecurrentMemory(*each.variant, each.sequence, *recurrence).around(8);
+    MemoryChange change = Remembered(each).around(8);
     const AnswerTable table =
         answer_table(*each.variant, each.sequence, change,
                      asked_words(few_texts(9), word_strengths(*each.variant, each.sequence), 8));
-    CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() <=
-          1e-15 * (1 + table.before.cwiseAbs().maxCoeff() + table.after.cwiseAbs().maxCoeff()));
+    const double size = 1 + table.before.cwiseAbs().maxCoeff() + table.after.cwiseAbs().maxCoeff();
+    CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() <= 1e-15 * size);
     if (each.variant->id == "softmax" || each.variant->id == "fox") continue;  // a cache is no sum
     // The table of the difference of the memories, asked by itself.
     for (std::size_t i = 0; i < change.before.size(); ++i)
       change.before[i].second = change.after[i].second - change.before[i].second;
     change.after = change.before;
     const AnswerTable written = answer_table(*each.variant, each.sequence, change, table.words);
-    const double size = 1 + table.before.cwiseAbs().maxCoeff() + table.after.cwiseAbs().maxCoeff();
     const double apart = (written.after - table.change).cwiseAbs().maxCoeff();
     const bool is_divided = each.variant->id == "kernel" || each.variant->id == "mesanet";
     const bool is_network = each.variant->id == "ttt_linear" || each.variant->id == "ttt_mlp";
@@ -270,12 +274,10 @@ TEST_CASE("Before and change add up to after exactly where reading is linear") {
 
 TEST_CASE("A token that takes several steps is followed step by step") {
   const Case each = random_case(find_variant("deltaproduct"), {}, {.tokens = 5, .dk = 6, .dv = 4});
-  const auto recurrence = each.trace(Form::recurrent, 1);
-  const Index steps = recurrence->block_of(1, 0);
+  const Remembered remembered(each);
+  const Index steps = remembered.recurrence->block_of(1, 0);
   REQUIRE(steps > 1);
-  const auto at = [&](Index block) {
-    return RecurrentMemory(*each.variant, each.sequence, *recurrence).around_block(block);
-  };
+  const auto at = [&](Index block) { return remembered.memory.around_block(block); };
   CHECK(at(2 * steps).before[0].second == states_at(*each.variant, each.sequence, 2)[0].second);
   for (Index step = 1; step < steps; ++step)
     CHECK(at(2 * steps + step).before[0].second == at(2 * steps + step - 1).after[0].second);
@@ -288,27 +290,23 @@ TEST_CASE("A gathered batch is in the memory once it is written") {
     const Case each = random_case(find_variant("lact"), {{{"order", order}}, {{"batch", 4}}},
                                   {.tokens = 11, .dk = 6, .dv = 4});
     INFO(order);
-    const auto recurrence = each.trace(Form::recurrent, 1);
-    const auto after = [&](Index tokens) {
-      return RecurrentMemory(*each.variant, each.sequence, *recurrence).after(tokens)[0].second;
-    };
+    const Remembered remembered(each);
     const auto written = [&](Index tokens) {
       return states_at(*each.variant, each.sequence, tokens)[0].second;
     };
-    for (const Index tokens : {0, 1, 3}) CHECK(after(tokens) == written(0));
-    for (const Index tokens : {4, 7}) CHECK(after(tokens) == written(4));
-    for (const Index tokens : {8, 10}) CHECK(after(tokens) == written(8));
-    CHECK(after(11) == written(11));
+    for (const Index tokens : {0, 1, 3}) CHECK(remembered.after(tokens) == written(0));
+    for (const Index tokens : {4, 7}) CHECK(remembered.after(tokens) == written(4));
+    for (const Index tokens : {8, 10}) CHECK(remembered.after(tokens) == written(8));
+    CHECK(remembered.after(11) == written(11));
     CHECK(written(11) != written(8));
     CHECK(written(4) != written(3));
     // The one block that changes it is the write of the batch.
     Index changes = 0;
-    for (Index block = 0; block < recurrence->block_count(); ++block) {
-      const MemoryChange change =
-          RecurrentMemory(*each.variant, each.sequence, *recurrence).around_block(block);
+    for (Index block = 0; block < remembered.recurrence->block_count(); ++block) {
+      const MemoryChange change = remembered.memory.around_block(block);
       if (change.before[0].second == change.after[0].second) continue;
       ++changes;
-      CHECK(recurrence->block(block).phase == 1);
+      CHECK(remembered.recurrence->block(block).phase == 1);
     }
     CHECK(changes == 3);
   }
@@ -317,17 +315,14 @@ TEST_CASE("A gathered batch is in the memory once it is written") {
 TEST_CASE("The parts of a token's change follow each other, with every rule") {
   for (const Case& each : all_cases({.tokens = 7, .dk = 6, .dv = 6, .initial_state = true, .seed = 9})) {
     INFO(each.words);
-    const auto recurrence = each.trace(Form::recurrent, 1);
-    const auto part = [&](TokenPart which) {
-      return RecurrentMemory(*each.variant, each.sequence, *recurrence).around(5, which);
-    };
-    const MemoryChange all = part(TokenPart::all);
-    const MemoryChange decay = part(TokenPart::decay);
-    const MemoryChange write = part(TokenPart::write);
+    const Remembered memory(each);
+    const MemoryChange all = memory.around(5);
+    const MemoryChange decay = memory.around(5, TokenPart::decay);
+    const MemoryChange write = memory.around(5, TokenPart::write);
     CHECK(decay.before[0].second == all.before[0].second);
     CHECK(decay.after[0].second == write.before[0].second);
     CHECK(write.after[0].second == all.after[0].second);
-    const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
+    const RowRule* rows = each.variant->rule->row_program();
     if (!rows) continue;
     const Program<double> program = rows->encode<double>(each.sequence, 5, 1);
     const Structure& structure = program.structure;
@@ -343,25 +338,21 @@ TEST_CASE("The parts of a token's change follow each other, with every rule") {
 TEST_CASE("Every place of every form has a memory before and after it") {
   for (const Case& each : all_cases({.tokens = 5, .dk = 6, .dv = 6, .seed = 11})) {
     INFO(each.words);
-    const auto recurrence = each.trace(Form::recurrent, 1);
+    const Remembered remembered(each);
     const std::string state = states_of(*each.variant, each.sequence.settings).front();
-    const auto after = [&](Index tokens) {
-      return RecurrentMemory(*each.variant, each.sequence, *recurrence).after(tokens)[0].second;
-    };
     for (const Form form : each.forms()) {
       const auto trace = each.trace(form, 2);
       INFO(name(form));
       Cursor cursor = trace->first();
       while (true) {
-        const MemoryChange change =
-            RecurrentMemory(*each.variant, each.sequence, *recurrence).at(*trace, cursor);
+        const MemoryChange change = remembered.memory.at(*trace, cursor);
         REQUIRE(change.before.size() == change.after.size());
         if (form != Form::recurrent) {
           const Block block = trace->block(cursor.block);
           const bool is_carried = trace->operation(cursor).equation.result == trace->after(state);
           const Index first = is_carried ? block.first_token : trace->token(cursor);
-          CHECK(change.before[0].second == after(first));
-          CHECK(change.after[0].second == after(first + (is_carried ? block.count : 1)));
+          CHECK(change.before[0].second == remembered.after(first));
+          CHECK(change.after[0].second == remembered.after(first + (is_carried ? block.count : 1)));
         }
         const Cursor next = trace->next(cursor);
         if (next == cursor) break;
@@ -498,74 +489,71 @@ TEST_CASE("A word has the words before it in its sentence, as far as they are sh
 }
 
 TEST_CASE("A write is as strong as its rule says") {
+  const std::map<std::string, std::string> rates = {{"gated_deltanet", "beta"},
+                                                    {"mesanet", "beta"},
+                                                    {"rls", "beta"},
+                                                    {"titans", "theta"},
+                                                    {"ttt_mlp", "eta"},
+                                                    {"ttt_linear", "eta"},
+                                                    {"lact", "eta"},
+                                                    {"longhorn", "delta"},
+                                                    {"linear", ""},
+                                                    {"retnet", ""},
+                                                    {"softmax", ""}};
   for (const Case& each : all_cases({.tokens = 5, .dk = 6, .dv = 6, .seed = 10})) {
     INFO(each.words);
     const WriteStrengths written = write_strengths(*each.variant, each.sequence);
-    const Vector<double>& strengths = written.of_token;
-    REQUIRE(strengths.size() == 5);
-    CHECK(strengths.minCoeff() >= 0);
-    const std::string& id = each.variant->id;
-    const Matrix<double> k =
-        each.sequence.has("k") ? each.sequence.at("k").rows<double>(0, 5) : Matrix<double>();
+    REQUIRE(written.of_token.size() == 5);
+    CHECK(written.of_token.minCoeff() >= 0);
+    CHECK(written.symbol == (written.rate.empty() ? "" : "\\" + written.rate));
+    const std::string* const rate = value_at(rates, each.variant->id);
+    if (!rate) continue;
+    CHECK(written.rate == *rate);
+    if (!rate->empty() && !each.sequence.has(*rate)) continue;  // the rule makes it
+    if (each.variant->id == "ttt_linear") continue;             // its bias writes too
+    const Matrix<double> k = each.sequence.at("k").rows<double>(0, 5);
     const Matrix<double> v = each.sequence.at("v").rows<double>(0, 5);
     for (Index t = 0; t < 5; ++t) {
-      if (id == "gated_deltanet" || id == "mesanet" || id == "rls")
-        CHECK(strengths(t) == Approx(each.sequence.at("beta")(t, 0) * k.row(t).squaredNorm()).epsilon(1e-14));
-      if (id == "titans")
-        CHECK(strengths(t) ==
-              Approx(each.sequence.at("theta")(t, 0) * k.row(t).squaredNorm()).epsilon(1e-14));
-      if (id == "ttt_mlp" || id == "lact")
-        CHECK(strengths(t) == Approx(each.sequence.at("eta")(t, 0) * k.row(t).squaredNorm()).epsilon(1e-14));
-      if (id == "linear" || id == "retnet" || id == "softmax")
-        CHECK(strengths(t) == Approx(k.row(t).norm() * v.row(t).norm()).epsilon(1e-14));
+      const double expected = rate->empty() ? k.row(t).norm() * v.row(t).norm()
+                                            : each.sequence.at(*rate)(t, 0) * k.row(t).squaredNorm();
+      CHECK(written.of_token(t) == Approx(expected).epsilon(1e-14));
     }
-    if (id == "gated_deltanet" || id == "mesanet" || id == "rls") CHECK(written.rate == "beta");
-    if (id == "titans") CHECK(written.rate == "theta");
-    if (id == "ttt_mlp" || id == "ttt_linear" || id == "lact") CHECK(written.rate == "eta");
-    if (id == "longhorn") CHECK(written.rate == "delta");
-    if (id == "linear" || id == "retnet" || id == "softmax") CHECK(written.rate.empty());
-    CHECK(written.symbol == (written.rate.empty() ? "" : "\\" + written.rate));
   }
 }
 
 TEST_CASE("An output is made of stored values, and what is left is said") {
   const Case each =
       linear_rows(3, {1, 0, 0, 0, 1, 0, 1, 1, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 1, 1, 0, 0, 2, 0});
-  const auto words = [&](std::vector<Index> pinned) {
-    return letters(each, 2, {.pinned = std::move(pinned)});
+  const auto answer_to = [&](const Matrix<double>& o, std::vector<Index> pinned) {
+    return output_answer(*each.variant, each.sequence, o, letters(each, 2, {.pinned = std::move(pinned)}));
   };
-  Matrix<double> o(1, 3);
-  o << 3, 2, 1;  // = 1 a + 2 b and one beside them
-  const OutputAnswer answer = output_answer(*each.variant, each.sequence, o, words({0, 1}));
+  const auto said = [&](const Matrix<double>& o, std::vector<Index> pinned) {
+    return output_sentence(answer_to(o, std::move(pinned)));
+  };
+  const Matrix<double> o{{3, 2, 1}};  // = 1 a + 2 b and one beside them
+  const OutputAnswer answer = answer_to(o, {0, 1});
   CHECK(answer.amounts(0) == Approx(1).epsilon(1e-13));
   CHECK(answer.amounts(1) == Approx(2).epsilon(1e-13));
   CHECK(answer.explained == Approx(1 - 1.0 / 14).epsilon(1e-13));
-  CHECK(output_sentence(answer) == "The output resembles “b”: these 2 values explain 93 % of its direction.");
-  o << 1, 0.9, 4;
-  CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
+  CHECK(said(o, {0, 1}) == "The output resembles “b”: these 2 values explain 93 % of its direction.");
+  CHECK_THAT(said(Matrix<double>{{1, 0.9, 4}}, {0, 1}),
              says("resembles none of these values: these 2 values explain 10 %"));
-  o << 1.9, 1, 0;  // 0.9 a + 1 b
-  CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
-             says("a mixture of “b” and “a”"));
+  // 0.9 a + 1 b
+  CHECK_THAT(said(Matrix<double>{{1.9, 1, 0}}, {0, 1}), says("a mixture of “b” and “a”"));
   CHECK(output_sentence({}).empty());  // answer_sentence() says so
   // One word is spoken of as one.
-  o << 3, 0, 4;
-  CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
+  CHECK(said(Matrix<double>{{3, 0, 4}}, {0}) ==
         "The output resembles “a”: its value explains 36 % of the direction.");
-  o << 1, 0, 4;
-  CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
+  CHECK(said(Matrix<double>{{1, 0, 4}}, {0}) ==
         "The output resembles “a” only weakly: its value explains 6 % of the direction.");
-  o.setZero();
-  CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
-        "The output is 0: this token reads nothing.");
+  CHECK(said(Matrix<double>{{0, 0, 0}}, {0}) == "The output is 0: this token reads nothing.");
 }
 
 TEST_CASE("A word that reads is asked with its query") {
   // Two pairs at right angles; the third token stores nothing of them and asks for the second.
   const Case each =
       linear_rows(3, {1, 0, 0, 0, 1, 0, 0, 5, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 2}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
-  const auto trace = each.variant->rule->trace(each.sequence, Form::recurrent, Precision::f64, 1);
-  const NamedStates memory = RecurrentMemory(*each.variant, each.sequence, *trace).after(3);
+  const NamedStates memory = Remembered(each).memory.after(3);
   const auto asked = [&](std::optional<Index> query) {
     return answer_table(*each.variant, each.sequence, {memory, memory},
                         letters(each, 2, {.pinned = {0, 1, 2}, .query = query}));
@@ -585,8 +573,7 @@ TEST_CASE("A word that is written later explains nothing yet") {
   const auto words = [&](std::vector<Index> pinned) {
     return letters(each, 0, {.pinned = std::move(pinned)});
   };
-  Matrix<double> o(1, 2);
-  o << 1, 1;  // the value of the word to come
+  const Matrix<double> o{{1, 1}};  // the value of the word to come
   const OutputAnswer both = output_answer(*each.variant, each.sequence, o, words({0, 1}));
   REQUIRE(both.words.size() == 1);
   CHECK(both.words[0].token == 0);
@@ -597,17 +584,14 @@ TEST_CASE("A word that is written later explains nothing yet") {
 }
 
 TEST_CASE("The sentence says what the largest changes mean") {
-  const auto said = [](const Matrix<double>& before, const Matrix<double>& after,
-                       std::optional<Index> present) {
-    AnswerTable table;
-    for (Index i = 0; i < before.rows(); ++i)
-      table.words.push_back({.token = i, .text = std::string(1, static_cast<char>('a' + i))});
-    table.before = before;
-    table.after = after;
-    table.change = after - before;
-    table.present = present;
+  Matrix<double> before{{0.7, 0.1, 0}, {0.05, 0.8, 0}, {0.5, 0, 0}};
+  Matrix<double> after = before;
+  std::optional<Index> present = 2;
+  const auto said = [&] {
+    AnswerTable table{.before = before, .change = after - before, .after = after, .present = present};
     double most = 0;
     for (Index row = 0; row < before.rows(); ++row) {
+      table.words.push_back({.token = row, .text = std::string(1, static_cast<char>('a' + row))});
       const double largest = table.change.row(row).cwiseAbs().maxCoeff();
       if (row == present || largest <= most) continue;
       most = largest;
@@ -615,70 +599,64 @@ TEST_CASE("The sentence says what the largest changes mean") {
     }
     return answer_sentence(table);
   };
-  Matrix<double> before(3, 3);
-  Matrix<double> after(3, 3);
-  before << 0.7, 0.1, 0, 0.05, 0.8, 0, 0.5, 0, 0;
-  after = before;
-  CHECK(said(before, after, 2) == "This step changes no stored association.");
+  CHECK(said() == "This step changes no stored association.");
   after(1, 1) = 0.7999;
-  CHECK(said(before, after, 2) == "No stored association changed by more than 0.01.");
+  CHECK(said() == "No stored association changed by more than 0.01.");
   after(1, 1) = 0.64;
-  CHECK(said(before, after, 2) == "No stored association changed by more than 0.16.");
+  CHECK(said() == "No stored association changed by more than 0.16.");
   after(2, 2) = 0.9;
-  CHECK(said(before, after, 2) ==
+  CHECK(said() ==
         "With the key of “c”, the memory now returns mostly “c” (0.90; “a” 0.50). "
         "No other association changed by more than 0.16.");
   after(1, 1) = 0.8;
-  CHECK(said(before, after, 2) ==
+  CHECK(said() ==
         "With the key of “c”, the memory now returns mostly “c” (0.90; “a” 0.50). "
         "No other association changed.");
   after(0, 0) = 0.3;
   after(0, 2) = 0.6;
-  CHECK(said(before, after, 2) == "With the key of “a”, the memory now returns mostly “c” (0.60; “a” 0.30).");
+  CHECK(said() == "With the key of “a”, the memory now returns mostly “c” (0.60; “a” 0.30).");
   after(0, 0) = 0.79;
   after(0, 2) = 0.55;
-  CHECK(said(before, after, 2) ==
-        "With the key of “a”, the memory now returns a mixture: “a” 0.79 and “c” 0.55.");
+  CHECK(said() == "With the key of “a”, the memory now returns a mixture: “a” 0.79 and “c” 0.55.");
   after.row(0) << 0.4, 0.1, 0.1;
-  CHECK(said(before, after, 2) == "With the key of “a”, the memory still returns “a” (0.40, before 0.70).");
+  CHECK(said() == "With the key of “a”, the memory still returns “a” (0.40, before 0.70).");
   // What the write adds is told, also where what was there is still the answer.
   after.row(0) << 0.94, 0.1, 0.6;
-  CHECK(said(before, after, 2) ==
-        "With the key of “a”, the memory still returns “a” (0.94), now mixed with “c” (0.60).");
+  CHECK(said() == "With the key of “a”, the memory still returns “a” (0.94), now mixed with “c” (0.60).");
   before.row(0) << 0.9, 0.1, 0.25;
   after.row(0) << 0.9, 0.1, 0.55;
-  CHECK(said(before, after, 2) ==
+  CHECK(said() ==
         "With the key of “a”, the memory still returns “a” (0.90), now mixed with “c” (0.55, before 0.25).");
   before.row(0) << 0.9, 0.6, 0.1;
   after.row(0) << 0.9, 0.1, 0.1;
-  CHECK(said(before, after, 2) == "With the key of “a”, the memory still returns “a” (0.90, as before).");
+  CHECK(said() == "With the key of “a”, the memory still returns “a” (0.90, as before).");
   before.row(0) << 0.7, 0.1, 0.1;
   after.row(0) << 1.2, 0.1, 0.1;
-  CHECK_THAT(said(before, after, 2), says("still returns “a” (1.20, before 0.70)."));
+  CHECK_THAT(said(), says("still returns “a” (1.20, before 0.70)."));
   after.row(0) << 1.83, 0.1, 0.1;
-  CHECK(said(before, after, 2) ==
-        "With the key of “a”, the memory still returns “a”, overshooting (1.83, before 0.70).");
+  CHECK(said() == "With the key of “a”, the memory still returns “a”, overshooting (1.83, before 0.70).");
   after.row(0) << 0.1, 0.1, 1.3;
-  CHECK(said(before, after, 2) == "With the key of “a”, the memory now returns “c” and overshoots: 1.30.");
+  CHECK(said() == "With the key of “a”, the memory now returns “c” and overshoots: 1.30.");
   after.row(0) << 1.3, 0.1, 1.2;
-  CHECK_THAT(said(before, after, 2), says("now returns a mixture and overshoots: “a”"));
+  CHECK_THAT(said(), says("now returns a mixture and overshoots: “a”"));
   after.row(0).setZero();
-  CHECK(said(before, after, 2) ==
-        "With the key of “a”, the memory now returns none of these values (“a” was 0.70).");
-  CHECK(said(0.1 * before, 0.1 * after, 2) ==
-        "The memory returns none of these values (all coefficients below 0.2).");
-  CHECK(said(Matrix<double>::Zero(1, 1), Matrix<double>::Constant(1, 1, 0.5), 0) ==
-        "With the key of “a”, the memory now returns “a” (0.50).");
-  after(1, 1) = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THAT(said(before, after, 2), says("diverged"));
+  CHECK(said() == "With the key of “a”, the memory now returns none of these values (“a” was 0.70).");
+  before *= 0.1;
+  after *= 0.1;
+  CHECK(said() == "The memory returns none of these values (all coefficients below 0.2).");
+  after(1, 1) = quiet_nan;
+  CHECK_THAT(said(), says("diverged"));
+  before = Matrix<double>::Zero(1, 1);
+  after = Matrix<double>::Constant(1, 1, 0.5);
+  present = 0;
+  CHECK(said() == "With the key of “a”, the memory now returns “a” (0.50).");
   CHECK(answer_sentence({}) == "No token has been written yet.");
 }
 
 TEST_CASE("Legible is a table in which every word answers itself") {
   CHECK(legibility(Matrix<double>::Identity(3, 3)) == 1);
   CHECK(legibility(Matrix<double>::Constant(3, 3, -2)) == 0);
-  Matrix<double> table(2, 2);
-  table << 0.5, -0.1, 0.3, -0.7;  // 0.6 and 0.2
+  const Matrix<double> table{{0.5, -0.1}, {0.3, -0.7}};  // 0.6 and 0.2
   CHECK(legibility(table) == Approx(0.5).epsilon(1e-14));
   CHECK(legibility(Matrix<double>::Zero(2, 2)) == 0);
   CHECK(legibility(Matrix<double>::Ones(1, 1)) == 0);
@@ -687,12 +665,11 @@ TEST_CASE("Legible is a table in which every word answers itself") {
 
 TEST_CASE("A table that there is not is refused in words") {
   const Case each = random_case(find_variant("kda"), {}, {.tokens = 4, .dk = 5, .dv = 3});
-  const auto recurrence = each.trace(Form::recurrent, 1);
-  CHECK_THROWS_WITH(RecurrentMemory(*each.variant, each.sequence, *recurrence).around(4),
-                    says("token 4; expected 0 to 3"));
-  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).around(-1), InputError);
-  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).after(5), InputError);
-  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).around_block(4), InputError);
+  const auto [recurrence, memory] = Remembered(each);
+  CHECK_THROWS_WITH(memory.around(4), says("token 4; expected 0 to 3"));
+  CHECK_THROWS_AS(memory.around(-1), InputError);
+  CHECK_THROWS_AS(memory.after(5), InputError);
+  CHECK_THROWS_AS(memory.around_block(4), InputError);
   CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence, stopped()).after(2), Cancelled);
 
   Variant silent = *each.variant;
