@@ -42,6 +42,9 @@ struct Case {
   Output run(Form form, Precision precision = Precision::f64, Index chunk_size = 1) const {
     return variant->rule->run(sequence, form, precision, chunk_size);
   }
+  Work cost(Form form, Index chunk_size) const {
+    return variant->rule->cost(sequence, form, chunk_size).value();
+  }
   std::unique_ptr<Trace> trace(Form form, Index chunk_size, Precision precision = Precision::f64,
                                std::size_t budget = std::size_t{1} << 24) const {
     return variant->rule->trace(sequence, form, precision, chunk_size, budget);

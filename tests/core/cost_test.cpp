@@ -13,15 +13,12 @@
 namespace palimpsest {
 namespace {
 
-using testing::Case;
-using testing::Counted;
-using testing::Counts;
-using testing::counts;
+using namespace testing;
 
 /// What costs() counts for made-up numbers of `tokens` tokens and as many key as value channels.
 std::vector<CostRow> costs_at(const Variant& variant, Index tokens, Index channels, Index chunk_size) {
   const Case made =
-      testing::random_case(variant, {}, {.tokens = tokens, .dk = channels, .dv = channels, .earlier = 0});
+      random_case(variant, {}, {.tokens = tokens, .dk = channels, .dv = channels, .earlier = 0});
   return costs(variant, made.sequence, chunk_size);
 }
 
@@ -97,13 +94,10 @@ std::vector<Structure> structures() {
 }
 
 std::string words(const Structure& s) {
-  return "decay " + std::to_string(int(s.decay)) + (s.gates_are_logs ? " logs" : "") + ", erase " +
-         std::to_string(int(s.erase)) + (s.value_decay ? ", value decay" : "") + (s.beta ? ", beta" : "") +
-         (s.plain_write ? ", plain write" : "") +
-         (s.read_at == ReadAt::end          ? ", read at the end"
-          : s.read_at == ReadAt::before_row ? ", read before"
-                                            : "") +
-         ", rows " + std::to_string(s.rows_per_read) + ", parts " + std::to_string(s.parts.size());
+  return fmt::format(
+      "decay {}{}, erase {}, value decay {}, beta {}, plain write {}, read at {}, rows {}, parts {}",
+      int(s.decay), s.gates_are_logs ? " logs" : "", int(s.erase), s.value_decay, s.beta, s.plain_write,
+      int(s.read_at), s.rows_per_read, s.parts);
 }
 
 /// What running `program` in a form counts. The rule reads at the end where the structure says so.
@@ -192,8 +186,8 @@ TEST_CASE("costs are those of spec section 4") {
   constexpr double n = 64;
   constexpr double C = 16;
   const auto flops = [&](const char* id, Form form) {
-    const Case random = testing::random_case(find_variant(id), {}, {.tokens = Index(n)});
-    return 2 * random.variant->rule->cost(random.sequence, form, Index(C)).value().products / n;
+    const Case random = random_case(find_variant(id), {}, {.tokens = Index(n)});
+    return 2 * random.cost(form, Index(C)).products / n;
   };
   const RandomCase sizes;
   const auto k = double(sizes.dk);
@@ -212,8 +206,8 @@ TEST_CASE("cost of softmax is what its engine counts, with and without gates tha
   for (const auto& [fades, earlier] :
        {std::pair(false, false), std::pair(false, true), std::pair(true, false), std::pair(true, true)}) {
     for (const Index tokens : {1, 2, 17, 40}) {
-      const Case random = testing::random_case(find_variant(fades ? "fox" : "softmax"), {},
-                                               {.tokens = tokens, .initial_state = earlier});
+      const Case random = random_case(find_variant(fades ? "fox" : "softmax"), {},
+                                      {.tokens = tokens, .initial_state = earlier});
       const Sequence& sequence = random.sequence;
       const Index p = earlier ? sequence.at("initial_k_cache").rows() : 0;
       const Matrix<Counted> q = some(tokens, sequence.dk);
@@ -221,47 +215,39 @@ TEST_CASE("cost of softmax is what its engine counts, with and without gates tha
       const Matrix<Counted> v = some(p + tokens, sequence.dv);
       const CachedQueries<Counted> queries = {
           .Q = q, .K = k, .V = v, .log_gates = some(p + tokens, 1).col(0), .first_query = p, .fades = fades};
-      const auto count = [&](Form form, Index C) {
-        Carried<Counted> nothing;
-        return counted([&] { compute_block({.form = form, .chunk_size = C}, queries, nothing); });
-      };
       INFO("T " << tokens << ", " << p << " earlier" << (fades ? ", fading" : ""));
-      Counts run = count(Form::recurrent, 7);
-      Work cost = random.variant->rule->cost(sequence, Form::recurrent, 7).value();
-      // The engine adds w v element by element; the cost counts that product as one.
-      CHECK(cost.products + cost.multiplications == run.inner_products + run.multiplications);
-      CHECK(cost.exponentials == run.exponentials);
-
-      run = count(Form::parallel, 7);
-      cost = random.variant->rule->cost(sequence, Form::parallel, 7).value();
-      CHECK(cost.products == run.products);
-      CHECK(cost.multiplications == run.multiplications);
-      CHECK(cost.exponentials == run.exponentials);
-
-      for (const Index C : {1, 7, 35}) {
-        run = count(Form::chunkwise, C);
-        cost = random.variant->rule->cost(sequence, Form::chunkwise, C).value();
-        CHECK(cost.products == run.products);
-        CHECK(cost.multiplications == run.multiplications);
-        if (p == 0) CHECK(cost.exponentials == run.exponentials);
-      }
+      const auto check = [&](Form form, Index C) {
+        INFO(name(form) << ", C " << C);
+        Carried<Counted> nothing;
+        const Counts run = counted([&] { compute_block({.form = form, .chunk_size = C}, queries, nothing); });
+        const Work cost = random.cost(form, C);
+        if (form == Form::recurrent) {
+          // The engine adds w v element by element; the cost counts that product as one.
+          CHECK(cost.products + cost.multiplications == run.inner_products + run.multiplications);
+        } else {
+          CHECK(cost.products == run.products);
+          CHECK(cost.multiplications == run.multiplications);
+        }
+        if (form != Form::chunkwise || p == 0) CHECK(cost.exponentials == run.exponentials);
+      };
+      check(Form::recurrent, 7);
+      check(Form::parallel, 7);
+      for (const Index C : {1, 7, 35}) check(Form::chunkwise, C);
     }
   }
 }
 
 TEST_CASE("a softmax whose keys fade fetches a gate with every key") {
-  const Case fox = testing::random_case(find_variant("fox"), {}, {.tokens = 17});
-  const Case softmax = testing::random_case(find_variant("softmax"), {}, {.tokens = 17});
-  const auto moved = [](const Case& each, Form form) {
-    return each.variant->rule->cost(each.sequence, form, 7).value().moved;
-  };
-  CHECK(moved(fox, Form::recurrent) - moved(softmax, Form::recurrent) == 17 * 18 / 2);
-  CHECK(moved(fox, Form::chunkwise) - moved(softmax, Form::chunkwise) == 7 + 14 + 17);
+  const Case fox = random_case(find_variant("fox"), {}, {.tokens = 17});
+  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 17});
+  const auto more_moved = [&](Form form) { return fox.cost(form, 7).moved - softmax.cost(form, 7).moved; };
+  CHECK(more_moved(Form::recurrent) == 17 * 18 / 2);
+  CHECK(more_moved(Form::chunkwise) == 7 + 14 + 17);
 }
 
 TEST_CASE("cost of Mamba is what its engine counts") {
   for (const Index tokens : {1, 2, 17, 40}) {
-    const Case random = testing::random_case(find_variant("mamba"), {}, {.tokens = tokens});
+    const Case random = random_case(find_variant("mamba"), {}, {.tokens = tokens});
     const Index dk = random.sequence.dk;
     const Index dv = random.sequence.dv;
     for (const Form form : random.forms()) {
@@ -280,7 +266,7 @@ TEST_CASE("cost of Mamba is what its engine counts") {
           compute_block({.form = form}, rows, S);
         }
       });
-      const Work cost = random.variant->rule->cost(random.sequence, form, 7).value();
+      const Work cost = random.cost(form, 7);
       // The scan's reads are written out element by element.
       CHECK(cost.products + cost.multiplications == run.products + run.multiplications);
       CHECK(cost.exponentials == run.exponentials);
@@ -289,19 +275,18 @@ TEST_CASE("cost of Mamba is what its engine counts") {
 }
 
 TEST_CASE("every pass of Mamba's scan reads and writes both tables") {
-  const Case each = testing::random_case(find_variant("mamba"), {}, {.tokens = 17, .dk = 5, .dv = 3});
-  const auto cost = [&](const Case& of, Form form) { return *of.variant->rule->cost(of.sequence, form, 8); };
+  const Case each = random_case(find_variant("mamba"), {}, {.tokens = 17, .dk = 5, .dv = 3});
   // Two tables of a chunk: written, in each of the passes read and written, and read; the state at both ends.
   const auto moved = [](double tokens, double passes) {
     return 5 * 3 * (2 * tokens + passes * 4 * tokens + 2 * tokens + 2);
   };
-  CHECK(cost(each, Form::chunkwise).moved == 2 * moved(8, 3) + moved(1, 0));
-  CHECK(cost(each, Form::parallel).moved == moved(17, 5));
+  CHECK(each.cost(Form::chunkwise, 8).moved == 2 * moved(8, 3) + moved(1, 0));
+  CHECK(each.cost(Form::parallel, 8).moved == moved(17, 5));
 }
 
 TEST_CASE("cost of MesaNet is what its engine counts, for as many steps as it takes") {
   for (const Index tokens : {1, 2, 17, 40}) {
-    const Case random = testing::random_case(find_variant("mesanet"), {}, {.tokens = tokens});
+    const Case random = random_case(find_variant("mesanet"), {}, {.tokens = tokens});
     const auto dk = random.sequence.dk;
     const auto dv = random.sequence.dv;
     const auto rows = [&] {
@@ -316,12 +301,9 @@ TEST_CASE("cost of MesaNet is what its engine counts, for as many steps as it ta
       Carried<Counted> H = {Matrix<double>::Zero(dk, dk + dv).cast<Counted>()};
       return counted([&] { compute_block({.form = form}, rows(), H); });
     };
-    const auto cost = [&](Form form) {
-      return random.variant->rule->cost(random.sequence, form, tokens).value();
-    };
     INFO("T " << tokens);
-    CHECK(cost(Form::recurrent).products == count(Form::recurrent).products);
-    CHECK(cost(Form::parallel).products == count(Form::parallel).products);
+    for (const Form form : {Form::recurrent, Form::parallel})
+      CHECK(random.cost(form, tokens).products == count(form).products);
 
     const Counts run = count(Form::chunkwise);
     const auto work = [&](double steps) {
@@ -335,7 +317,7 @@ TEST_CASE("cost of MesaNet is what its engine counts, for as many steps as it ta
     CHECK(run.inner_products > (steps - 1) * double(2 * dk));
     CHECK(steps >= 1);
     CHECK(steps <= double(4 * dk + 16));
-    CHECK(cost(Form::chunkwise).products == work(double(dk)));
+    CHECK(random.cost(Form::chunkwise, tokens).products == work(double(dk)));
   }
 }
 
@@ -343,7 +325,7 @@ TEST_CASE("cost of inner networks is what their engine counts") {
   for (const char* id : {"ttt_linear", "ttt_mlp"}) {
     for (const Index tokens : {1, 2, 17, 40}) {
       const Settings settings = {.options = {{"layer_norm", "true"}}, .parameters = {{"batch", 8}}};
-      const Case random = testing::random_case(find_variant(id), settings, {.tokens = tokens});
+      const Case random = random_case(find_variant(id), settings, {.tokens = tokens});
       const Index d = random.sequence.dk;
       const bool deep = random.sequence.has("W1");
       const NetworkPlan plan = deep ? NetworkPlan{{"W1", "W2"}, {"b1", "b2"}} : NetworkPlan{{"S"}, {"bias"}};
@@ -374,7 +356,7 @@ TEST_CASE("cost of inner networks is what their engine counts") {
               network.dual(rows, carried, nullptr);
           }
         });
-        const Work cost = random.variant->rule->cost(random.sequence, form, 5).value();
+        const Work cost = random.cost(form, 5);
         CHECK(cost.products == run.products);
         CHECK(cost.exponentials == run.exponentials);
       }
@@ -386,8 +368,8 @@ TEST_CASE("cost of LaCT is what its engine counts") {
   for (const bool wide : {false, true}) {
     for (const Index tokens : {1, 2, 17, 40}) {
       const Settings settings = {.options = {{"loss", "l2"}}, .parameters = {{"batch", 8}}};
-      const Case random = testing::random_case(find_variant("lact"), settings,
-                                               {.tokens = tokens, .dk = wide ? 4 : 9, .dv = wide ? 9 : 4});
+      const Case random = random_case(find_variant("lact"), settings,
+                                      {.tokens = tokens, .dk = wide ? 4 : 9, .dv = wide ? 9 : 4});
       const Index dk = random.sequence.dk;
       const Index dv = random.sequence.dv;
       const InnerBatches batches(tokens, 8, 5);
@@ -407,25 +389,20 @@ TEST_CASE("cost of LaCT is what its engine counts") {
         }
       });
       INFO("T " << tokens << ", " << dk << " x " << dv);
-      CHECK(random.variant->rule->cost(random.sequence, Form::chunkwise, 5).value().products == run.products);
+      CHECK(random.cost(Form::chunkwise, 5).products == run.products);
     }
   }
 }
 
 TEST_CASE("cost: every form of every variant has one, and its formula is what it counts") {
-  constexpr Index n = 64;
-  for (const Case& random : testing::all_cases({.tokens = n, .dk = 12, .dv = 7})) {
-    const Sequence& sequence = random.sequence;
-    for (const Form form : random.forms()) {
-      INFO(random.words << ", " << name(form));
-      const std::optional<Work> cost = random.variant->rule->cost(sequence, form, 16);
-      REQUIRE(cost);
-      CHECK(cost->products > 0);
-      CHECK(cost->seen > 0);
-      CHECK(cost->seen <= cost->products);
-      CHECK(cost->moved > 0);
-    }
-  }
+  in_every_form(all_cases({.tokens = 64, .dk = 12, .dv = 7}), [](const Case& random, Form form) {
+    const std::optional<Work> cost = random.variant->rule->cost(random.sequence, form, 16);
+    REQUIRE(cost);
+    CHECK(cost->products > 0);
+    CHECK(cost->seen > 0);
+    CHECK(cost->seen <= cost->products);
+    CHECK(cost->moved > 0);
+  });
 }
 
 TEST_CASE("cost rows carry numbers for every form") {
