@@ -16,8 +16,7 @@ namespace {
 /// `output` with those states only that `expected` has.
 Output as_far_as(const Output& expected, Output output) {
   std::erase_if(output.states, [&](const auto& state) {
-    return std::ranges::none_of(expected.states,
-                                [&](const auto& other) { return other.first == state.first; });
+    return !is_among(state.first, expected.states, &NamedStates::value_type::first);
   });
   return output;
 }
@@ -38,17 +37,15 @@ TEST_CASE("every form gives the golden results") {
     const std::vector<Form> existing = golden.given.forms();
     for (const nlohmann::json& form_name : entry["forms"]) {
       INFO(golden.given.words << " " << form_name);
-      CHECK(std::ranges::find(existing, form_name.get<std::string>(), [](Form f) { return name(f); }) !=
-            existing.end());
+      CHECK(is_among(form_name.get<std::string>(), existing, [](Form f) { return name(f); }));
     }
     for (const Form form : existing) {  // two passes too, which the manifest does not name
       for (const Index chunk_size : {1, 4, 7, 64}) {
         for (const Precision precision : scalar_precisions) {
           const Output got = as_far_as(golden.expected, golden.given.run(form, precision, chunk_size));
           const Disagreement worst = compare(got, golden.expected);
-          INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", golden.given.words, name(form),
-                           name(precision), chunk_size, worst.array, worst.row, worst.column, worst.got,
-                           worst.expected));
+          INFO(fmt::format("{} {} {} chunk {}: {}", golden.given.words, name(form), name(precision),
+                           chunk_size, words(worst)));
           CHECK(worst.error <= tolerance(golden.given, precision));
         }
       }
@@ -72,20 +69,16 @@ double reproduction_error(const Capture& capture, const Variant& variant, const 
   const Array& o = capture.arrays.at("o");
   const SequenceBatch batch =
       palimpsest::bind(variant, std::make_shared<const Arrays>(arrays), with_scale(capture));
-  REQUIRE(o.shape ==
-          std::vector<Index>{batch.heads.front().tokens, batch.head_count, batch.heads.front().dv});
+  const auto [tokens, dv] = std::pair(batch.heads.front().tokens, batch.heads.front().dv);
+  REQUIRE(o.shape == std::vector<Index>{tokens, batch.head_count, dv});
   double furthest = 0;
   double largest = 0;
   for (Index head = 0; head < batch.head_count; ++head) {
-    const Output ours =
-        variant.rule->run(batch.heads[static_cast<std::size_t>(head)], Form::recurrent, Precision::f64, 1);
-    for (Index t = 0; t < ours.o.rows(); ++t) {
-      for (Index c = 0; c < ours.o.cols(); ++c) {
-        const double theirs = o[(t * batch.head_count + head) * ours.o.cols() + c];
-        furthest = std::max(furthest, std::abs(ours.o(t, c) - theirs));
-        largest = std::max(largest, std::abs(theirs));
-      }
-    }
+    const Matrix<double> ours =
+        variant.rule->run(entry(batch.heads, head), Form::recurrent, Precision::f64, 1).o;
+    const Matrix<double> theirs = MatrixView(o, head * dv, tokens, dv, batch.head_count * dv).all<double>();
+    furthest = std::max(furthest, (ours - theirs).cwiseAbs().maxCoeff());
+    largest = std::max(largest, theirs.cwiseAbs().maxCoeff());
   }
   return furthest / largest;
 }
@@ -130,9 +123,8 @@ void check_forms(const Case& each, Precision precision, double tolerance) {
     for (const Index chunk_size :
          has_chunks(form) ? std::vector<Index>{1, 7, 16, whole} : std::vector<Index>{1}) {
       const Disagreement worst = compare(each.run(form, precision, chunk_size), expected);
-      INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", each.words, name(form),
-                       name(precision), chunk_size, worst.array, worst.row, worst.column, worst.got,
-                       worst.expected));
+      INFO(fmt::format("{} {} {} chunk {}: {}", each.words, name(form), name(precision), chunk_size,
+                       words(worst)));
       CHECK(worst.error <= each.allowed(tolerance));
     }
   }
@@ -141,11 +133,9 @@ void check_forms(const Case& each, Precision precision, double tolerance) {
 }  // namespace
 
 TEST_CASE("every form gives what its definition gives") {
-  for (const Index tokens : {0, 1, 2, 16, 17, 33, 65}) {
-    for (const Case& each : all_cases({.tokens = tokens, .dk = 5, .dv = 3, .seed = 7})) {
+  for (const Index tokens : {0, 1, 2, 16, 17, 33, 65})
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 5, .dv = 3, .seed = 7}))
       check_forms(each, Precision::f64, 1e-12);
-    }
-  }
   for (const Case& each : all_cases({.tokens = 40, .dk = 1, .dv = 4, .seed = 8}))
     check_forms(each, Precision::f64, 1e-12);
   for (const Case& each : all_cases({.tokens = 40, .dk = 4, .dv = 1, .seed = 9}))
@@ -179,13 +169,13 @@ TEST_CASE("a gate of exactly 0 forgets exactly") {
   for (const Case& each : all_cases({.tokens = 20, .dk = 5, .dv = 3, .seed = 5})) {
     const bool log_gates = each.arrays->contains("g");
     if (!log_gates && !each.arrays->contains("alpha")) continue;
-    const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
+    const RowRule* rows = each.variant->rule->row_program();
     const Structure structure = rows ? rows->structure(each.sequence) : Structure{};
     // It writes back what it has read before everything was forgotten.
     if (structure.erase == Erase::undecayed) continue;
     // The first token that writes nothing still reads the write before it.
     const Index silenced = structure.read_at == ReadAt::before_row ? 9 : 10;
-    const double nothing = log_gates ? -std::numeric_limits<double>::infinity() : 0.0;
+    const double nothing = log_gates ? -infinity : 0.0;
     const Case forgetful =
         changed(each, log_gates ? "g" : "alpha", [&](double, std::size_t) { return nothing; });
     const Case silent = changed(forgetful, "v", [](double v, std::size_t i) { return i / 3 < 10 ? v : 0.0; });
@@ -203,7 +193,7 @@ TEST_CASE("strong writes over and over the same keys are followed") {
     if (!each.arrays->contains("beta")) continue;
     const Case strong = changed(each, "beta", [](double, std::size_t i) { return i % 3 == 0 ? 0.0 : 1.999; });
     const auto same_key = [&](double, std::size_t i) {
-      return std::get<0>(each.arrays->at("k").values)[i % 4];
+      return each.arrays->at("k")[static_cast<Index>(i % 4)];
     };
     check_forms(changed(strong, "k", same_key), Precision::f64, 1e-11);
   }
@@ -275,7 +265,7 @@ TEST_CASE("what the definitions check would notice a fault") {
 // Rules that can give all heads to a device at once, on engines that cannot.
 
 TEST_CASE("where engines run no whole heads a rule runs each by itself") {
-  for (const testing::Case& each : testing::all_cases({.tokens = 7, .dk = 6, .dv = 6, .seed = 8})) {
+  for (const Case& each : all_cases({.tokens = 7, .dk = 6, .dv = 6, .seed = 8})) {
     const std::vector<Sequence> heads = {each.sequence, each.sequence};
     const Rule& rule = *each.variant->rule;
     for (const Form form : each.forms()) {
@@ -291,7 +281,7 @@ TEST_CASE("where engines run no whole heads a rule runs each by itself") {
 }
 
 TEST_CASE("the processor tells of every head that is done") {
-  const testing::Case each = testing::random_case(find_variant("linear"), {}, {.tokens = 3});
+  const Case each = random_case(find_variant("linear"), {}, {.tokens = 3});
   const std::vector<Sequence> heads(5, each.sequence);
   std::atomic<int> done = 0;
   cpu_backend().run_heads(*each.variant, heads, Form::recurrent, Precision::f64, 1, {}, [&] { ++done; });
@@ -300,7 +290,7 @@ TEST_CASE("the processor tells of every head that is done") {
 
 TEST_CASE("whole heads stop when asked to") {
   for (const char* id : {"softmax", "mamba", "rls", "deltanet"}) {
-    const testing::Case each = testing::random_case(find_variant(id), {}, {.tokens = 3});
+    const Case each = random_case(find_variant(id), {}, {.tokens = 3});
     INFO(id);
     CHECK_THROWS_AS(each.variant->rule->run_heads({&each.sequence, 1}, Form::chunkwise, Precision::f64, 2,
                                                   stopped(), cpu_engines()),
@@ -313,8 +303,7 @@ TEST_CASE("whole heads stop when asked to") {
 namespace {
 
 bool makes(const Phase& phase, std::string_view tensor) {
-  return std::ranges::any_of(phase.operations,
-                             [&](const Operation& operation) { return operation.equation.result == tensor; });
+  return is_among(tensor, phase.operations, [](const Operation& made) { return made.equation.result; });
 }
 
 }  // namespace
@@ -382,17 +371,16 @@ TEST_CASE("a rule without a pass for the state alone says so") {
 TEST_CASE("two passes that would keep too many states are refused before they begin") {
   // 65,536 states of 64 x 64 numbers: 2.1 GB as f64 fit, and twice as wide and long do not.
   const Case each = random_case(find_variant("linear"), {}, {.tokens = 4, .dk = 64, .dv = 64});
-  const auto work = [&](Index tokens, Index chunk_size) {
-    Sequence longer = each.sequence;
+  Sequence longer = each.sequence;
+  const auto footprint = [&](Index tokens, Index chunk_size) {
     longer.tokens = tokens;
     return each.variant->rule->footprint(longer, Form::two_pass, Precision::f64, chunk_size);
   };
-  CHECK(work(1 << 16, 1).work > 8.0 * 64 * 64 * (1 << 16));
-  CHECK(work(1 << 16, 64).work < 0.1 * work(1 << 16, 1).work);
-  CHECK(work(1 << 16, 1).what == "the states of all chunks");
-  Sequence longer = each.sequence;
-  longer.tokens = 1 << 18;
-  CHECK_THROWS_WITH(require_footprint(work(1 << 18, 1), longer, Form::two_pass, 1),
+  CHECK(footprint(1 << 16, 1).work > 8.0 * 64 * 64 * (1 << 16));
+  CHECK(footprint(1 << 16, 64).work < 0.1 * footprint(1 << 16, 1).work);
+  CHECK(footprint(1 << 16, 1).what == "the states of all chunks");
+  const Footprint too_much = footprint(1 << 18, 1);
+  CHECK_THROWS_WITH(require_footprint(too_much, longer, Form::two_pass, 1),
                     says("for the states of all chunks") && says("The chunkwise form gives the same result"));
 }
 
