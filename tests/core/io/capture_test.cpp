@@ -101,23 +101,24 @@ TEST_CASE("tokens as a list of texts and not one are refused with what is expect
 
 TEST_CASE("malformed tokens and meta are refused by name", "[capture]") {
   const TemporaryFolder folder;
-  const auto refusal = [&](const std::string& name, const std::string& text) {
-    return input_error([&] { read_with(folder, {{name, text}}); });
+  const auto refusal_of = [&](const char* name) {
+    return [&folder, name](const std::string& text) {
+      return input_error([&] { read_with(folder, {{name, text}}); });
+    };
   };
-  CHECK_THAT(refusal("meta", "{\"name\": "), says("x.npz: meta is not valid JSON"));
-  CHECK_THAT(refusal("meta", ""), says("x.npz: meta is not valid JSON"));
-  CHECK_THAT(refusal("meta", std::string(1'000'000, '[')), says("x.npz: meta is not valid JSON"));
-  CHECK_THAT(refusal("meta", "[1]"), says("x.npz: meta: expected an object, found array"));
-  CHECK_THAT(refusal("meta", R"({"layer": "two"})"),
-             says("meta: \"layer\": expected an integer, found string"));
-  CHECK_THAT(refusal("meta", R"({"layer": 1e99})"), says("\"layer\": expected an integer"));
-  CHECK_THAT(refusal("meta", R"({"layer": 99999999999})"),
-             says("\"layer\": the integer 99999999999 is out of range"));
-  CHECK_THAT(refusal("meta", R"({"heads": [0, -1]})"), says("\"heads\": the integer -1 is out of range"));
-  CHECK_THAT(refusal("meta", R"({"heads": 1})"), says("\"heads\": expected a list, found number"));
-  CHECK_THAT(refusal("meta", R"({"scale": "1"})"), says("\"scale\": expected a number, found string"));
-  CHECK_THAT(refusal("tokens", R"({"a": 1})"), says("tokens: expected a list of strings, found object"));
-  CHECK_THAT(refusal("tokens", R"(["a", 2, "c"])"), says("tokens[1]: expected a string, found number"));
+  check_refused(refusal_of("meta"),
+                {{"{\"name\": ", {"x.npz: meta is not valid JSON"}},
+                 {"", {"x.npz: meta is not valid JSON"}},
+                 {std::string(1'000'000, '['), {"x.npz: meta is not valid JSON"}},
+                 {"[1]", {"x.npz: meta: expected an object, found array"}},
+                 {R"({"layer": "two"})", {"meta: \"layer\": expected an integer, found string"}},
+                 {R"({"layer": 1e99})", {"\"layer\": expected an integer"}},
+                 {R"({"layer": 99999999999})", {"\"layer\": the integer 99999999999 is out of range"}},
+                 {R"({"heads": [0, -1]})", {"\"heads\": the integer -1 is out of range"}},
+                 {R"({"heads": 1})", {"\"heads\": expected a list, found number"}},
+                 {R"({"scale": "1"})", {"\"scale\": expected a number, found string"}}});
+  check_refused(refusal_of("tokens"), {{R"({"a": 1})", {"tokens: expected a list of strings, found object"}},
+                                       {R"(["a", 2, "c"])", {"tokens[1]: expected a string, found number"}}});
 }
 
 TEST_CASE("a folder is listed by name, broken files with their error", "[capture]") {

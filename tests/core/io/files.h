@@ -65,6 +65,33 @@ std::string input_error(Action action) {
   return "";
 }
 
+/// What is given, and all that the message says by which it is refused.
+using RefusedRows = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// Holds that `refusal(given)` says so, row by row.
+template <class Refusal>
+void check_refused(Refusal refusal, const RefusedRows& rows) {
+  for (const auto& [given, parts] : rows) {
+    INFO(given.substr(0, 200));
+    const std::string message = refusal(given);
+    for (const std::string& part : parts) CHECK_THAT(message, says(part));
+  }
+}
+
+/// Holds that damaged bytes give an InputError that names the file, or arrays as large as their shapes say.
+template <class Read>
+void check_damaged(const std::filesystem::path& path, std::string_view bytes, Read read) {
+  write_file(path, bytes);
+  try {
+    for (const auto& [name, array] : read(path).arrays) {
+      const auto stored = std::visit([](const auto& values) { return std::ssize(values); }, array.values);
+      REQUIRE(stored == array.size());
+    }
+  } catch (const InputError& error) {
+    REQUIRE_THAT(error.what(), says(path.string()));
+  }
+}
+
 /// The bytes of a .safetensors with this header and these data.
 inline std::string safetensors_with_header(const std::string& header, const std::string& data) {
   return number_bytes<std::uint64_t>({header.size()}) + header + data;
