@@ -9,20 +9,14 @@ using namespace palimpsest::testing;
 
 namespace {
 
-Matrix<double> matrix(Index rows, Index columns, std::initializer_list<double> values) {
-  Matrix<double> result(rows, columns);
-  std::copy(values.begin(), values.end(), result.data());
-  return result;
-}
-
 /// Two keys, three value channels.
 Record delta_record() {
   Record record;
-  record.set("alpha", matrix(1, 1, {0.5}));
-  record.set("beta", matrix(1, 1, {0.25}));
-  record.set("S", matrix(2, 3, {1, 2, 3, 4, 5, 6}));
-  record.set("k", matrix(2, 1, {1, -2}));
-  record.set("v", matrix(3, 1, {1, 0, -1}));
+  record.set("alpha", Matrix<double>{{0.5}});
+  record.set("beta", Matrix<double>{{0.25}});
+  record.set("S", Matrix<double>{{1, 2, 3}, {4, 5, 6}});
+  record.set("k", Matrix<double>{{1}, {-2}});
+  record.set("v", Matrix<double>{{1}, {0}, {-1}});
   return record;
 }
 
@@ -30,9 +24,9 @@ Record delta_record() {
 
 TEST_CASE("a record keeps the latest value and names what it lacks") {
   Record record;
-  record.set("S", matrix(1, 1, {1}));
-  record.set("S", matrix(1, 2, {2, 3}));
-  CHECK(record.at("S") == matrix(1, 2, {2, 3}));
+  record.set("S", Matrix<double>{{1}});
+  record.set("S", Matrix<double>{{2, 3}});
+  CHECK(record.at("S") == Matrix<double>{{2, 3}});
   CHECK(record.contains("S"));
   CHECK_FALSE(record.contains("U"));
   CHECK_THROWS_AS(record.at("U"), Error);
@@ -83,27 +77,27 @@ TEST_CASE("the interpreter computes the delta rule") {
   const Expression error = tensor("v") - transpose(named("bar", bar)) * tensor("k");
   const Expression after = bar + tensor("beta") * tensor("k") * transpose(error);
   // bar = [.5 1 1.5; 2 2.5 3], bar^T k = [-3.5 -4 -4.5], error = [4.5 4 3.5]
-  CHECK(evaluate(error, delta_record()) == matrix(3, 1, {4.5, 4, 3.5}));
-  CHECK(evaluate(after, delta_record()) == matrix(2, 3, {1.625, 2, 2.375, -0.25, 0.5, 1.25}));
+  CHECK(evaluate(error, delta_record()) == Matrix<double>{{4.5}, {4}, {3.5}});
+  CHECK(evaluate(after, delta_record()) == Matrix<double>{{1.625, 2, 2.375}, {-0.25, 0.5, 1.25}});
 }
 
 TEST_CASE("the interpreter repeats rows and columns in an element-wise product") {
   Record record;
-  record.set("X", matrix(2, 3, {1, 2, 3, 4, 5, 6}));
-  record.set("g", matrix(2, 1, {10, -1}));
-  record.set("r", matrix(1, 3, {1, 0, 2}));
-  CHECK(evaluate(hadamard(tensor("g"), tensor("X")), record) == matrix(2, 3, {10, 20, 30, -4, -5, -6}));
-  CHECK(evaluate(hadamard(tensor("X"), tensor("r")), record) == matrix(2, 3, {1, 0, 6, 4, 0, 12}));
-  CHECK(evaluate(hadamard(tensor("X"), tensor("X")), record) == matrix(2, 3, {1, 4, 9, 16, 25, 36}));
+  record.set("X", Matrix<double>{{1, 2, 3}, {4, 5, 6}});
+  record.set("g", Matrix<double>{{10}, {-1}});
+  record.set("r", Matrix<double>{{1, 0, 2}});
+  CHECK(evaluate(hadamard(tensor("g"), tensor("X")), record) == Matrix<double>{{10, 20, 30}, {-4, -5, -6}});
+  CHECK(evaluate(hadamard(tensor("X"), tensor("r")), record) == Matrix<double>{{1, 0, 6}, {4, 0, 12}});
+  CHECK(evaluate(hadamard(tensor("X"), tensor("X")), record) == Matrix<double>{{1, 4, 9}, {16, 25, 36}});
 }
 
 TEST_CASE("zeros of a diagonal factor never meet an inf or a NaN") {
   Record record;
-  record.set("x", matrix(2, 1, {2, 3}));
-  record.set("S", matrix(2, 2, {infinity, 1, 1, 1}));
-  CHECK(evaluate(diagonal(tensor("x")) * tensor("S"), record) == matrix(2, 2, {infinity, 2, 3, 3}));
-  CHECK(evaluate(tensor("S") * diagonal(tensor("x")), record) == matrix(2, 2, {infinity, 3, 2, 3}));
-  CHECK(evaluate(diagonal(tensor("x")), record) == matrix(2, 2, {2, 0, 0, 3}));
+  record.set("x", Matrix<double>{{2}, {3}});
+  record.set("S", Matrix<double>{{infinity, 1}, {1, 1}});
+  CHECK(evaluate(diagonal(tensor("x")) * tensor("S"), record) == Matrix<double>{{infinity, 2}, {3, 3}});
+  CHECK(evaluate(tensor("S") * diagonal(tensor("x")), record) == Matrix<double>{{infinity, 3}, {2, 3}});
+  CHECK(evaluate(diagonal(tensor("x")), record) == Matrix<double>{{2, 0}, {0, 3}});
 }
 
 TEST_CASE("a product over nothing is zero, and a matrix without rows is fine") {
@@ -122,7 +116,8 @@ TEST_CASE("a product over nothing is zero, and a matrix without rows is fine") {
 }
 
 TEST_CASE("errors name the tensor, the operation and both shapes") {
-  const Record record = delta_record();
+  Record record = delta_record();
+  record.set("none", Matrix<double>(0, 1));
   CHECK_THROWS_WITH(evaluate(tensor("alpha") * tensor("Q"), record), says("\"Q\""));
   CHECK_THROWS_WITH(shape(tensor("alpha") * tensor("Q"), record), says("\"Q\""));
   CHECK_THROWS_WITH(evaluate(tensor("S") * tensor("k"), record),
@@ -139,12 +134,7 @@ TEST_CASE("errors name the tensor, the operation and both shapes") {
   CHECK_THROWS_WITH(evaluate(call("maximum", {tensor("S"), tensor("v")}), record),
                     says("maximum") && says("[2, 3], [3, 1]"));
   CHECK_THROWS_WITH(evaluate(call("maximum", {tensor("S")}), record), says("maximum"));
-  CHECK_THROWS_WITH(evaluate(call("normalise", {Expression(tensor("none")), tensor("alpha")}),
-                             [&] {
-                               Record empty = record;
-                               empty.set("none", Matrix<double>(0, 1));
-                               return empty;
-                             }()),
+  CHECK_THROWS_WITH(evaluate(call("normalise", {tensor("none"), tensor("alpha")}), record),
                     says("normalise") && says("[0, 1]"));
   CHECK_THROWS_WITH(evaluate(call("softmix", {tensor("S")}), record),
                     says("\"softmix\"") && says("row_softmax"));
@@ -152,7 +142,7 @@ TEST_CASE("errors name the tensor, the operation and both shapes") {
 
 TEST_CASE("the shape known beforehand is the shape of the value, for random expressions") {
   for (unsigned seed = 0; seed < 300; ++seed) {
-    testing::RandomExpressions random(seed);
+    RandomExpressions random(seed);
     const Index rows = random.upto(7);
     const Index columns = random.upto(7);
     const Expression x = random.grow(rows, columns, 3);
@@ -174,16 +164,9 @@ namespace {
 /// f64 against f64 after at most 65 tokens: rounding alone.
 constexpr double rounding_of_equations = 1e-10;
 
-struct Size {
-  Index tokens, dk, dv, chunk_size;
-};
-
-/// Calls `visit(case, form, chunk size)` for every variant, option, form, with and without initial states.
-template <class Visit>
-void for_every_form(const Size& size, Visit visit) {
-  for (const Case& each : all_cases({.tokens = size.tokens, .dk = size.dk, .dv = size.dv, .seed = 31})) {
-    for (const Form form : each.forms()) visit(each, form, size.chunk_size);
-  }
+/// Cases of several chunks of 4 tokens and a short one.
+std::vector<Case> chunked_cases(Index dk = 3) {
+  return all_cases({.tokens = 17, .dk = dk, .dv = 5, .seed = 31});
 }
 
 /// `value` with 8 bits behind the point of its binary notation, as bf16 keeps them.
@@ -199,28 +182,28 @@ Matrix<double> coarse(const Matrix<double>& value) {
 }  // namespace
 
 TEST_CASE("the equations alone give what the engine gives") {
-  for (const Size& size : {Size{1, 3, 5, 1}, {2, 5, 3, 1}, {17, 3, 5, 4}, {65, 5, 3, 16}, {17, 4, 4, 64}}) {
-    for_every_form(size, [&](const Case& each, Form form, Index chunk_size) {
-      INFO(each.words << " " << name(form) << " chunk " << chunk_size);
-      const auto trace = each.trace(form, chunk_size);
-      const Output interpreted = interpret(*trace);
-      const Disagreement worst = compare(interpreted, each.run(form, Precision::f64, chunk_size));
-      INFO(worst.array << "[" << worst.row << ", " << worst.column << "] is " << worst.got << ", expected "
-                       << worst.expected);
+  for (const auto& [tokens, dk, dv, chunk_size] : std::vector<std::array<Index, 4>>{
+           {1, 3, 5, 1}, {2, 5, 3, 1}, {17, 3, 5, 4}, {65, 5, 3, 16}, {17, 4, 4, 64}}) {
+    CAPTURE(chunk_size);
+    const RandomCase random{.tokens = tokens, .dk = dk, .dv = dv, .seed = 31};
+    in_every_form(all_cases(random), [chunk = chunk_size](const Case& each, Form form) {
+      const auto trace = each.trace(form, chunk);
+      const Disagreement worst = compare(interpret(*trace), each.run(form, Precision::f64, chunk));
+      INFO(words(worst));
       CHECK(worst.error <= each.allowed(rounding_of_equations));
     });
   }
 }
 
 TEST_CASE("every block of the equations is a block of the engine") {
-  for_every_form({17, 3, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
-    const auto trace = each.trace(form, chunk_size);
+  in_every_form(chunked_cases(), [&](const Case& each, Form form) {
+    const auto trace = each.trace(form, 4);
     Index blocks = 0;
     interpret(*trace, {.visit = [&](Index index, const Record& record) {
       CHECK(index == blocks++);
       const Record& recorded = trace->record(index);
       for (const auto& [tensor, value] : record.tensors()) {
-        INFO(each.words << " " << name(form) << " block " << index << " " << tensor);
+        INFO("block " << index << " " << tensor);
         CHECK(compare(tensor, value, recorded.at(tensor)).error <= each.allowed(rounding_of_equations));
       }
       for (const Operation& operation : trace->phase(trace->block(index)).operations)
@@ -231,17 +214,16 @@ TEST_CASE("every block of the equations is a block of the engine") {
 }
 
 TEST_CASE("what a form takes from the record is a row of the sequence, a constant or where it starts") {
-  for_every_form({17, 3, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
-    const auto trace = each.trace(form, chunk_size);
+  in_every_form(chunked_cases(), [&](const Case& each, Form form) {
+    const auto trace = each.trace(form, 4);
     std::set<std::string> brought;
-    std::set<std::string> seen;
     for (const Phase& phase : trace->phases) {
       for (const Carry& carry : phase.carries) brought.insert(carry.to);
     }
     for (Index index = 0; index < trace->block_count(); ++index) {
       const Block block = trace->block(index);
       const Phase& phase = trace->phase(block);
-      INFO(each.words << " " << name(form) << " block " << index);
+      INFO("block " << index);
       // What starts anew inside the sequence starts from nothing: no sums, and no score at all.
       for (const Carry& carry : phase.carries) {
         if (carry.when != Carry::When::going_on || !block.starts_anew || index == 0) continue;
@@ -251,8 +233,7 @@ TEST_CASE("what a form takes from the record is a row of the sequence, a constan
         if (starts_otherwise || !trace->record(index).contains(carry.to)) continue;
         const Matrix<double>& start = trace->record(index).at(carry.to);
         INFO(carry.to);
-        CHECK(((start.array() == 0).all() ||
-               (start.array() == -std::numeric_limits<double>::infinity()).all()));
+        CHECK(((start.array() == 0).all() || (start.array() == -infinity).all()));
       }
       // No state comes back in by another way.
       std::set<std::string> made;
@@ -266,8 +247,8 @@ TEST_CASE("what a form takes from the record is a row of the sequence, a constan
           CHECK(trace->symbols.at(operand).role != Role::output);
           // Nor what another phase makes.
           for (const Phase& other : trace->phases)
-            CHECK(std::ranges::none_of(
-                other.operations, [&](const Operation& maker) { return maker.equation.result == operand; }));
+            CHECK_FALSE(is_among(operand, other.operations,
+                                 [](const Operation& maker) { return maker.equation.result; }));
         }
       }
     }
@@ -275,8 +256,8 @@ TEST_CASE("what a form takes from the record is a row of the sequence, a constan
 }
 
 TEST_CASE("every result is read, carried on or given out") {
-  for_every_form({17, 3, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
-    const auto trace = each.trace(form, chunk_size);
+  in_every_form(chunked_cases(), [&](const Case& each, Form form) {
+    const auto trace = each.trace(form, 4);
     for (const Phase& phase : trace->phases) {
       std::set<std::string> needed = {"o", "O"};
       for (const Phase& other : trace->phases) {
@@ -286,9 +267,8 @@ TEST_CASE("every result is read, carried on or given out") {
         for (const std::string& operand : operands(operation.equation.expression)) needed.insert(operand);
       }
       for (const Operation& operation : phase.operations) {
-        const bool is_shown_alone = operation.id == "check" || operation.id == "spectra";
-        if (is_shown_alone) continue;  // a proof, a chart: there to be seen
-        INFO(each.words << " " << name(form) << " " << operation.id);
+        if (is_among(operation.id, {"check", "spectra"})) continue;  // a proof, a chart: there to be seen
+        INFO(operation.id);
         CHECK(needed.contains(operation.equation.result));
       }
     }
@@ -312,9 +292,9 @@ TEST_CASE("a carry that is left out, and an equation that reads too early, are n
 }
 
 TEST_CASE("a rounding of every result shows, and stays of its own size") {
-  for_every_form({17, 6, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
+  in_every_form(chunked_cases(6), [&](const Case& each, Form form) {
     if (each.allowed(1) > 1) return;  // Newton and Schulz amplify it
-    const auto trace = each.trace(form, chunk_size);
+    const auto trace = each.trace(form, 4);
     Index coarse_results = 0;
     const Output rounded =
         interpret(*trace, {.rounded = coarse, .visit = [&](Index index, const Record& record) {
@@ -323,9 +303,8 @@ TEST_CASE("a rounding of every result shows, and stays of its own size") {
                                coarse_results += value == coarse(value) || !value.allFinite() ? 0 : 1;
                              }
                            }});
-    INFO(each.words << " " << name(form));
     CHECK(coarse_results == 0);
-    const double error = compare(rounded, each.run(form, Precision::f64, chunk_size)).error;
+    const double error = compare(rounded, each.run(form, Precision::f64, 4)).error;
     CHECK(error > 0);
     CHECK(error < 0.5);
   });

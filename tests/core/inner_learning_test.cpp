@@ -101,29 +101,24 @@ TEST_CASE("nothing to learn gives numbers, not NaN") {
   for (const Case& each : cases_with_batch(4, {.tokens = 9, .dk = 1, .dv = 1, .seed = 44})) {
     for (const char* silent : {"eta", "k", "v", "q", "initial_S", "W1", "W2"}) {
       if (!each.arrays->contains(silent)) continue;
-      const Case quiet = scaled(each, silent, 0);
-      for (const Form form : quiet.forms()) {
+      in_every_form({scaled(each, silent, 0)}, [](const Case& quiet, Form form) {
         for (const Precision precision : scalar_precisions) {
-          INFO(each.words << " without " << silent << " " << name(form) << " " << name(precision));
+          INFO(name(precision));
           CHECK(is_finite(quiet.run(form, precision, 3)));
         }
-      }
+      });
     }
   }
 }
 
 TEST_CASE("layer norm of one channel, where every answer is the query plus the bias") {
-  Arrays arrays = {{"ln_weight", Array({1}, std::vector<double>{3})},
-                   {"ln_bias", Array({1}, std::vector<double>{0.5})}};
+  Arrays arrays = {{"ln_weight", filled({1}, 3)}, {"ln_bias", filled({1}, 0.5)}, {"eta", filled({5}, 0.7)}};
   for (const char* name : {"q", "k", "v"}) arrays[name] = Array({5, 1}, std::vector<double>{1, 2, 3, 4, 5});
-  arrays["eta"] = Array({5}, std::vector<double>(5, 0.7));
   const Settings settings = resolve(find_variant("ttt_linear"),
                                     {.options = {{"layer_norm", "true"}}, .parameters = {{"batch", 2}}});
   const Case each = bound(find_variant("ttt_linear"), settings, arrays);
-  for (const Form form : each.forms()) {
-    const Output output = each.run(form, Precision::f64, 2);
-    for (Index t = 0; t < 5; ++t) CHECK(output.o(t, 0) == static_cast<double>(t) + 1.5);
-  }
+  for (const Form form : each.forms())
+    CHECK(each.run(form, Precision::f64, 2).o == Matrix<double>{{1.5}, {2.5}, {3.5}, {4.5}, {5.5}});
 }
 
 TEST_CASE("a form that does not exist says why, and is refused with the same words") {
@@ -147,9 +142,9 @@ TEST_CASE("a token's own weights are shown, and answer as the output says") {
                                   {.tokens = 7, .dk = 4, .dv = 3, .seed = 48});
     const auto trace = each.trace(Form::recurrent, 1);
     const Output run = each.run(Form::recurrent);
+    const std::string weights = each.sequence.has("W1") ? "W1" : "S";
     for (Index t = 0; t < 7; ++t) {
       const Record& record = trace->record(t);
-      const std::string weights = id == std::string("ttt_linear") ? "S" : "W1";
       // The next batch starts from the weights of the last token.
       const Matrix<double> after = record.at(weights + "_after");
       CHECK((record.at("o").col(0) - run.o.row(t).transpose()).cwiseAbs().maxCoeff() <= 1e-15);
@@ -249,6 +244,14 @@ double difference(const Case& each, Form form, const Output& expected) {
   return compare(each.run(form, Precision::f64, 16), expected).error;
 }
 
+void check_against_definition(const Case& each, double tolerance) {
+  const Output expected = direct(each.variant->id, *each.arrays, each.settings);
+  for (const Form form : each.forms()) {
+    INFO(name(form));
+    CHECK(difference(each, form, expected) <= tolerance);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("what would not fit into memory is refused with the reason") {
@@ -291,17 +294,14 @@ TEST_CASE("a state that nobody gave and that is too large is refused before it i
 
 TEST_CASE("every rule says how much a head keeps: what it hands on, or little more") {
   for (const Index tokens : {0, 1, 17}) {
-    for (const Case& each : all_cases({.tokens = tokens})) {
-      for (const Form form : each.forms()) {
-        INFO(each.words << " " << name(form));
-        const Output output = each.run(form, Precision::f32, 4);
-        auto numbers = static_cast<double>(output.o.size());
-        for (const auto& [state, value] : output.states) numbers += static_cast<double>(value.size());
-        const Footprint footprint = each.variant->rule->footprint(each.sequence, form, Precision::f32, 4);
-        CHECK(footprint.kept >= 8 * numbers);
-        CHECK(footprint.kept <= 3 * 8 * numbers);  // rules with inner batches also carry a gradient
-      }
-    }
+    in_every_form(all_cases({.tokens = tokens}), [](const Case& each, Form form) {
+      const Output output = each.run(form, Precision::f32, 4);
+      auto numbers = static_cast<double>(output.o.size());
+      for (const auto& [state, value] : output.states) numbers += static_cast<double>(value.size());
+      const Footprint footprint = each.variant->rule->footprint(each.sequence, form, Precision::f32, 4);
+      CHECK(footprint.kept >= 8 * numbers);
+      CHECK(footprint.kept <= 3 * 8 * numbers);  // rules with inner batches also carry a gradient
+    });
   }
 }
 
@@ -309,49 +309,39 @@ TEST_CASE("every rule says that more tokens at once, and wider numbers, take mor
   for (const Variant& variant : variants()) {
     for (const Settings& choice : option_choices(variant)) {
       Settings given = choice;
-      for (const Parameter& parameter : variant.parameters) {
-        if (parameter.name == "batch") given.parameters["batch"] = 1000;
-      }
-      const Case each = random_case(variant, given, {.tokens = 64});
-      for (const Form form : each.forms()) {
-        INFO(each.words << " " << name(form));
+      if (is_among("batch", variant.parameters, &Parameter::name)) given.parameters["batch"] = 1000;
+      in_every_form({random_case(variant, given, {.tokens = 64})}, [](const Case& each, Form form) {
         const auto work = [&](Precision precision, Index chunk_size) {
-          return variant.rule->footprint(each.sequence, form, precision, chunk_size).work;
+          return each.variant->rule->footprint(each.sequence, form, precision, chunk_size).work;
         };
         CHECK(work(Precision::f64, 16) > work(Precision::f32, 16));
         if (has_chunks(form)) CHECK(work(Precision::f64, 64) > work(Precision::f64, 16));
         if (!has_chunks(form)) CHECK(work(Precision::f64, 64) == work(Precision::f64, 16));
-      }
+      });
     }
   }
 }
 
 TEST_CASE("a run can be stopped and wants a chunk of at least one token") {
-  for (const Case& each : all_cases({.tokens = 9})) {
-    for (const Form form : each.forms()) {
-      INFO(each.words << " " << name(form));
-      CHECK_THROWS_AS(each.run(form, Precision::f64, 0), InputError);
-      CHECK_THROWS_AS(each.trace(form, 0), InputError);
-      CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 4, stopped()), Cancelled);
-      const auto trace = each.trace(form, 4);
-      trace->prepare(stopped());
-      CHECK(trace->output() == nullptr);
-      const Record after_stop = trace->record(0);
-      const auto fresh = each.trace(form, 4);
-      CHECK(std::ranges::equal(after_stop.tensors(), fresh->record(0).tensors()));
-    }
-  }
+  in_every_form(all_cases({.tokens = 9}), [](const Case& each, Form form) {
+    CHECK_THROWS_AS(each.run(form, Precision::f64, 0), InputError);
+    CHECK_THROWS_AS(each.trace(form, 0), InputError);
+    CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 4, stopped()), Cancelled);
+    const auto trace = each.trace(form, 4);
+    trace->prepare(stopped());
+    CHECK(trace->output() == nullptr);
+    const Record after_stop = trace->record(0);
+    const auto fresh = each.trace(form, 4);
+    CHECK(std::ranges::equal(after_stop.tensors(), fresh->record(0).tensors()));
+  });
 }
 
 TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything") {
   const Case each = random_case(find_variant("mamba"), {}, {.tokens = 33, .dk = 4, .dv = 3});
   for (const double step : {0.0, 1e-300, 1e-9, 1e9, 1e300}) {
     const Case changed = with(scaled(each, "v", 1e-3), {{"delta", filled({33, 3}, step)}});
-    const Output expected = direct("mamba", *changed.arrays, changed.settings);
-    for (const Form form : changed.forms()) {
-      INFO(step << " " << name(form));
-      CHECK(difference(changed, form, expected) <= 1e-12);
-    }
+    CAPTURE(step);
+    check_against_definition(changed, 1e-12);
   }
 }
 
@@ -365,34 +355,28 @@ TEST_CASE("a ridge given as its diagonal is that matrix") {
 }
 
 TEST_CASE("MesaNet's solves are as good as their systems, however unequal the ridge") {
-  const auto check = [](const Case& each, double tolerance) {
-    const Output expected = direct("mesanet", *each.arrays, each.settings);
-    for (const Form form : each.forms()) {
-      INFO(name(form));
-      CHECK(difference(each, form, expected) <= tolerance);
-    }
-  };
   for (const double gamma : {0.0, 0.5, 1.0}) {
     INFO("gamma " << gamma);
-    check(mesanet(100, gamma, std::vector<double>(8, 1)), 1e-13);
-    check(mesanet(100, gamma, std::vector<double>(8, 1e-3)), 1e-11);
-    check(mesanet(100, gamma, std::vector<double>(8, 1e-6)), 1e-8);
-    check(mesanet(100, gamma, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 1e3, 1e6}), 1e-9);
+    check_against_definition(mesanet(100, gamma, std::vector<double>(8, 1)), 1e-13);
+    check_against_definition(mesanet(100, gamma, std::vector<double>(8, 1e-3)), 1e-11);
+    check_against_definition(mesanet(100, gamma, std::vector<double>(8, 1e-6)), 1e-8);
+    check_against_definition(mesanet(100, gamma, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 1e3, 1e6}), 1e-9);
   }
 }
 
 TEST_CASE("MesaNet gives no NaN, even where f32 can no longer solve its systems") {
   for (const double ridge : {1e-30, 1e-12, 1e-6, 1e30}) {
     for (const double query : {0.0, 1e-30, 1.0}) {
-      const Case each = scaled(mesanet(100, 1, std::vector<double>(8, ridge)), "q", query);
-      for (const Form form : each.forms()) {
+      CAPTURE(ridge, query);
+      const Case mesa = scaled(mesanet(100, 1, std::vector<double>(8, ridge)), "q", query);
+      in_every_form({mesa}, [&](const Case& each, Form form) {
         for (const Precision precision : scalar_precisions) {
-          INFO(ridge << " " << query << " " << name(form) << " " << name(precision));
+          INFO(name(precision));
           const Output got = each.run(form, precision, 16);
           CHECK_FALSE(got.o.hasNaN());
           if (query == 0) CHECK(got.o.cwiseAbs().maxCoeff() == 0);
         }
-      }
+      });
     }
   }
 }
