@@ -15,6 +15,7 @@
 #include "core/variants/variants.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"
+#include "tests/heads.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -36,35 +37,12 @@ bool has_tokens(const std::string& variant, const std::string& name) {
   return name == "o";
 }
 
-/// Many heads as one array: [B, n, H, ...] with tokens, else [B, H, ...]; without the axis B for rank 3.
-Array stacked(const std::vector<const Array*>& heads, Index batches, int rank, bool tokens) {
-  const std::vector<Index>& shape = heads.front()->shape;
-  const Index H = static_cast<Index>(heads.size()) / batches;
-  const Index n = tokens ? shape.front() : 1;
-  const Index rest = n == 0 ? 0 : heads.front()->size() / n;
-  std::vector<Index> axes;
-  if (rank == 4) axes.push_back(batches);
-  if (tokens) axes.push_back(n);
-  axes.push_back(H);
-  axes.insert(axes.end(), shape.begin() + (tokens ? 1 : 0), shape.end());
-  std::vector<double> values;
-  for (Index b = 0; b < batches; ++b) {
-    for (Index t = 0; t < n; ++t) {
-      for (Index h = 0; h < H; ++h) {
-        const Array& head = *heads[static_cast<std::size_t>(b * H + h)];
-        for (Index i = 0; i < rest; ++i) values.push_back(head[t * rest + i]);
-      }
-    }
-  }
-  return {axes, std::move(values)};
-}
-
 Arrays stacked(const std::string& variant, const std::vector<Arrays>& heads, Index batches, int rank) {
   Arrays all;
   for (const auto& [name, first] : heads.front()) {
     std::vector<const Array*> arrays;
     for (const Arrays& head : heads) arrays.push_back(&head.at(name));
-    all[name] = stacked(arrays, batches, rank, has_tokens(variant, name));
+    all[name] = testing::stacked(arrays, batches, rank, has_tokens(variant, name));
   }
   return all;
 }

@@ -273,7 +273,7 @@ TEST_CASE("Before and change add up to after exactly where reading is linear") {
 }
 
 TEST_CASE("A token that takes several steps is followed step by step") {
-  const Case each = random_case(find_variant("deltaproduct"), {}, {.tokens = 5, .dk = 6, .dv = 4});
+  const Case each = random_case("deltaproduct", {.tokens = 5, .dk = 6, .dv = 4});
   const Remembered remembered(each);
   const Index steps = remembered.recurrence->block_of(1, 0);
   REQUIRE(steps > 1);
@@ -664,7 +664,7 @@ TEST_CASE("Legible is a table in which every word answers itself") {
 }
 
 TEST_CASE("A table that there is not is refused in words") {
-  const Case each = random_case(find_variant("kda"), {}, {.tokens = 4, .dk = 5, .dv = 3});
+  const Case each = random_case("kda", {.tokens = 4, .dk = 5, .dv = 3});
   const auto [recurrence, memory] = Remembered(each);
   CHECK_THROWS_WITH(memory.around(4), says("token 4; expected 0 to 3"));
   CHECK_THROWS_AS(memory.around(-1), InputError);

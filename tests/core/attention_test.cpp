@@ -203,11 +203,11 @@ TEST_CASE("effective attention: a window anywhere is a part of the whole") {
 }
 
 TEST_CASE("effective attention: divided weights and the cache add up to 1 where all weights do") {
-  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 17, .initial_state = true});
+  const Case softmax = random_case("softmax", {.tokens = 17, .initial_state = true});
   const EffectiveAttention cached = attention(softmax, whole(softmax, 0));
   CHECK(cached.Q0.cols() == 5);
   CHECK((cached.A.rowwise().sum() + cached.Q0.rowwise().sum()).isOnes(1e-12));
-  const Case kernel = random_case(find_variant("kernel"), {}, {.tokens = 17});
+  const Case kernel = random_case("kernel", {.tokens = 17});
   CHECK(attention(kernel, whole(kernel, 0)).A.rowwise().sum().isOnes(1e-12));
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("effective attention: the steps of a token are added up") {
 }
 
 TEST_CASE("effective attention: a window outside the sequence is refused by name, and stops when asked to") {
-  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17});
+  const Case each = random_case("gated_deltanet", {.tokens = 17});
   CHECK_THROWS_WITH(attention(each, {.first_row = 10, .rows = 8}), says("8 rows from 10") && says("0 .. 16"));
   CHECK_THROWS_WITH(attention(each, {.first_column = -1, .columns = 2}), says("2 columns from -1"));
   CHECK_THROWS_WITH(attention(each, {.rows = 1, .columns = 1, .channel = 7}),
@@ -415,7 +415,7 @@ TEST_CASE("attention band: what is no number is shown as such, and takes its row
 }
 
 TEST_CASE("attention band: the usual sharpness of keys of length one and of others") {
-  const Case each = random_case(find_variant("softmax"), {}, {.tokens = 9, .dk = 16, .dv = 3, .seed = 74});
+  const Case each = random_case("softmax", {.tokens = 9, .dk = 16, .dv = 3, .seed = 74});
   const auto with_keys = [&](double length) {
     const Matrix<double> k = length * each.sequence.at("k").all<double>().rowwise().normalized();
     return usual_sharpness(with(each, {{"k", array_of(k, {9, 16})}}).sequence);

@@ -9,13 +9,14 @@
 #include "tests/vision.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
 constexpr float infinity_f32 = std::numeric_limits<float>::infinity();
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
-double lightness(Rgb8 c) { return testing::as_seen(c)[0]; }
+double lightness(Rgb8 c) { return as_seen(c)[0]; }
 
 }  // namespace
 
@@ -82,8 +83,8 @@ TEST_CASE("colour map: the signs stay apart for the colour blind") {
       INFO("step " << step);
       const Rgb8 negative = colour_of_step(map, -step);
       const Rgb8 positive = colour_of_step(map, step);
-      for (const testing::Vision& vision : {testing::trichromacy, testing::deuteranopia, testing::protanopia})
-        CHECK(distance(testing::as_seen(negative, vision), testing::as_seen(positive, vision)) > 5);
+      for (const Vision& vision : {trichromacy, deuteranopia, protanopia})
+        CHECK(distance(as_seen(negative, vision), as_seen(positive, vision)) > 5);
     }
   }
 }
@@ -110,17 +111,10 @@ TEST_CASE("every index is visited once, whatever the number of threads", "[paral
 }
 
 TEST_CASE("the exception of the lowest index is thrown, as in a plain loop", "[parallel_for]") {
-  for (int repeat = 0; repeat < 50; ++repeat) {
-    std::string message;
-    try {
-      parallel_for(64, 4, [](Index i) {
-        if (i >= 11) throw std::runtime_error(std::to_string(i));
-      });
-    } catch (const std::runtime_error& error) {
-      message = error.what();
-    }
-    CHECK(message == "11");
-  }
+  const auto fail_late = [](Index i) {
+    if (i >= 11) throw std::runtime_error(std::to_string(i));
+  };
+  for (int repeat = 0; repeat < 50; ++repeat) CHECK_THROWS_WITH(parallel_for(64, 4, fail_late), "11");
 }
 
 TEST_CASE("what is made in parallel comes in order, or not at all when somebody asks to stop",

@@ -259,7 +259,7 @@ inline constexpr const char* growing_rules[] = {"deltanet", "gated_deltanet", "k
 
 /// One of them whose numbers do, with what makes them grow.
 inline Case growing(const char* id, double factor) {
-  Case each = random_case(find_variant(id), {}, {.tokens = 200, .dk = 8, .dv = 8, .seed = 5});
+  Case each = random_case(id, {.tokens = 200, .dk = 8, .dv = 8, .seed = 5});
   for (const char* name : {"k", "beta", "theta", "a", "b"})
     if (each.arrays->contains(name)) each = scaled(each, name, factor);
   return each;

@@ -3,6 +3,7 @@
 #include "core/rules/row_rule.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"
+#include "tests/heads.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -50,7 +51,7 @@ TEST_CASE("the same seed gives the same numbers, another one others") {
 }
 
 TEST_CASE("random numbers are what a layer would give") {
-  const Case each = random_case(find_variant("kda"), {}, {.tokens = 400, .dk = 9, .dv = 4, .seed = 5});
+  const Case each = random_case("kda", {.tokens = 400, .dk = 9, .dv = 4, .seed = 5});
   CHECK(each.sequence.at("q").all<double>().squaredNorm() / 400 == Approx(1).margin(0.1));
   CHECK(each.sequence.at("k").all<double>().rowwise().norm().isOnes(1e-12));
   const Eigen::ArrayXXd alpha = each.sequence.at("alpha").all<double>();
@@ -60,8 +61,8 @@ TEST_CASE("random numbers are what a layer would give") {
 }
 
 TEST_CASE("gates as g are the logarithms of those as alpha") {
-  const Case alpha = random_case(find_variant("gla"), {}, {.log_gates = false});
-  const Case g = random_case(find_variant("gla"), {}, {.log_gates = true});
+  const Case alpha = random_case("gla", {.log_gates = false});
+  const Case g = random_case("gla", {.log_gates = true});
   CHECK(numbers_of(alpha, "k") == numbers_of(g, "k"));
   const std::vector<double> decays = numbers_of(alpha, "alpha");
   const std::vector<double> logs = numbers_of(g, "g");
@@ -110,30 +111,6 @@ Matrix<double> asked(const Case& first, const Output& output, Arrays more, Form 
   return asking.variant->rule->answers(asking.sequence, form, precision, chunk_size);
 }
 
-/// Lays arrays of single heads out as [T, H, ...] or [B, T, H, ...]: element (b, t, h) comes from head_of(b,
-/// h).
-template <class HeadOf>
-Array joined(const Input& input, Index batches, Index heads, int head_axes, HeadOf head_of) {
-  const Array& first = head_of(0, 0);
-  const bool has_tokens = input.shape.front() == "n";
-  const Index tokens = has_tokens ? first.shape[0] : 1;
-  const Index width = tokens == 0 ? 0 : first.size() / tokens;
-  std::vector<Index> shape;
-  if (head_axes == 2) shape.push_back(batches);
-  if (has_tokens) shape.push_back(tokens);
-  shape.push_back(heads);
-  shape.insert(shape.end(), first.shape.begin() + (has_tokens ? 1 : 0), first.shape.end());
-  std::vector<double> values;
-  for (Index b = 0; b < batches; ++b) {
-    for (Index t = 0; t < tokens; ++t) {
-      for (Index h = 0; h < heads; ++h) {
-        for (Index i = 0; i < width; ++i) values.push_back(head_of(b, h)[t * width + i]);
-      }
-    }
-  }
-  return {shape, std::move(values)};
-}
-
 /// Runs `head_count` x `batch_count` different heads once joined and once apart; q has `q_heads` heads, k and
 /// v have `kv_heads`.
 void check_heads(const Variant& variant, int head_axes, Index batch_count, Index head_count, Index q_heads,
@@ -154,8 +131,10 @@ void check_heads(const Variant& variant, int head_axes, Index batch_count, Index
   Arrays together;
   for (const Input& input : inputs_of(variant, settings)) {
     const std::string name = input.range == Range::decay && log_gates ? "g" : input.name;
-    together[name] = joined(input, batch_count, heads_of(name), head_axes,
-                            [&](Index b, Index h) -> const Array& { return source(b, h, name); });
+    std::vector<const Array*> arrays;
+    for (Index b = 0; b < batch_count; ++b)
+      for (Index h = 0; h < heads_of(name); ++h) arrays.push_back(&source(b, h, name));
+    together[name] = testing::stacked(arrays, batch_count, head_axes + 2, has_tokens(input));
   }
   const SequenceBatch batch = palimpsest::bind(variant, std::make_shared<const Arrays>(together), settings);
   REQUIRE(batch.head_count == head_count);
@@ -256,12 +235,7 @@ TEST_CASE("heads and batches give what each of them gives alone") {
 TEST_CASE("a parameter may differ from head to head") {
   const Variant& variant = find_variant("retnet");
   const Case one = random_case(variant, {.parameters = {{"gamma", 0.5}}}, {.tokens = 6, .dk = 3, .dv = 2});
-  Arrays two_heads;
-  for (const Input& input : all_inputs(variant)) {
-    if (input.absent) continue;
-    two_heads[input.name] =
-        joined(input, 1, 2, 1, [&](Index, Index) -> const Array& { return one.arrays->at(input.name); });
-  }
+  Arrays two_heads = repeated_heads(variant, one.settings, *one.arrays, 1, 2, Precision::f64);
   two_heads["gamma"] = Array({2}, std::vector<double>{0.5, 0.25});
   const SequenceBatch batch =
       palimpsest::bind(variant, std::make_shared<const Arrays>(two_heads), Settings{});
@@ -322,7 +296,7 @@ TEST_CASE("queries wholly after a block get the same in every form") {
 TEST_CASE("a token that only asks is one whose key and value are nothing") {
   for (const char* id : {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "value_decay"}) {
     INFO(id);
-    const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 13});
+    const Case each = random_case(id, {.tokens = 30, .dk = 5, .dv = 3, .seed = 13});
     const Case block = first_tokens(each, 17);
     const Output before = block.run(Form::chunkwise, Precision::f64, 4);
     const Arrays silent = rest_of(scaled(scaled(each, "k", 0), "v", 0), 17);
@@ -339,7 +313,7 @@ TEST_CASE("a token that only asks is one whose key and value are nothing") {
 }
 
 TEST_CASE("a rule that no token can only ask says so") {
-  const Case each = random_case(find_variant("softmax"), {}, {.tokens = 6, .dk = 2, .dv = 2});
+  const Case each = random_case("softmax", {.tokens = 6, .dk = 2, .dv = 2});
   const Case block = first_tokens(each, 4);
   CHECK_THROWS_WITH(asked(block, block.run(Form::recurrent), rest_of(each, 4), Form::parallel, 1),
                     says("A token that only queries is not defined here"));
@@ -388,7 +362,7 @@ TEST_CASE("states that mean something together are given together") {
                                     {"softmax", "initial_v_cache"},
                                     {"fox", "initial_v_cache"},
                                     {"fox", "initial_g_cache"}}) {
-    const Case each = random_case(find_variant(id), {}, {.tokens = 4, .initial_state = true});
+    const Case each = random_case(id, {.tokens = 4, .initial_state = true});
     Arrays arrays = *each.arrays;
     REQUIRE(arrays.erase(missing) == 1);
     INFO(id << " without " << missing);

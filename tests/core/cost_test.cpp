@@ -186,7 +186,7 @@ TEST_CASE("costs are those of spec section 4") {
   constexpr double n = 64;
   constexpr double C = 16;
   const auto flops = [&](const char* id, Form form) {
-    const Case random = random_case(find_variant(id), {}, {.tokens = Index(n)});
+    const Case random = random_case(id, {.tokens = Index(n)});
     return 2 * random.cost(form, Index(C)).products / n;
   };
   const RandomCase sizes;
@@ -238,8 +238,8 @@ TEST_CASE("cost of softmax is what its engine counts, with and without gates tha
 }
 
 TEST_CASE("a softmax whose keys fade fetches a gate with every key") {
-  const Case fox = random_case(find_variant("fox"), {}, {.tokens = 17});
-  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 17});
+  const Case fox = random_case("fox", {.tokens = 17});
+  const Case softmax = random_case("softmax", {.tokens = 17});
   const auto more_moved = [&](Form form) { return fox.cost(form, 7).moved - softmax.cost(form, 7).moved; };
   CHECK(more_moved(Form::recurrent) == 17 * 18 / 2);
   CHECK(more_moved(Form::chunkwise) == 7 + 14 + 17);
@@ -247,7 +247,7 @@ TEST_CASE("a softmax whose keys fade fetches a gate with every key") {
 
 TEST_CASE("cost of Mamba is what its engine counts") {
   for (const Index tokens : {1, 2, 17, 40}) {
-    const Case random = random_case(find_variant("mamba"), {}, {.tokens = tokens});
+    const Case random = random_case("mamba", {.tokens = tokens});
     const Index dk = random.sequence.dk;
     const Index dv = random.sequence.dv;
     for (const Form form : random.forms()) {
@@ -275,7 +275,7 @@ TEST_CASE("cost of Mamba is what its engine counts") {
 }
 
 TEST_CASE("every pass of Mamba's scan reads and writes both tables") {
-  const Case each = random_case(find_variant("mamba"), {}, {.tokens = 17, .dk = 5, .dv = 3});
+  const Case each = random_case("mamba", {.tokens = 17, .dk = 5, .dv = 3});
   // Two tables of a chunk: written, in each of the passes read and written, and read; the state at both ends.
   const auto moved = [](double tokens, double passes) {
     return 5 * 3 * (2 * tokens + passes * 4 * tokens + 2 * tokens + 2);
@@ -286,7 +286,7 @@ TEST_CASE("every pass of Mamba's scan reads and writes both tables") {
 
 TEST_CASE("cost of MesaNet is what its engine counts, for as many steps as it takes") {
   for (const Index tokens : {1, 2, 17, 40}) {
-    const Case random = random_case(find_variant("mesanet"), {}, {.tokens = tokens});
+    const Case random = random_case("mesanet", {.tokens = tokens});
     const auto dk = random.sequence.dk;
     const auto dv = random.sequence.dv;
     const auto rows = [&] {

@@ -276,8 +276,7 @@ TEST_CASE("every result is read, carried on or given out") {
 }
 
 TEST_CASE("a carry that is left out, and an equation that reads too early, are noticed") {
-  const Case each = random_case(find_variant("gated_deltanet"), {},
-                                {.tokens = 17, .dk = 3, .dv = 5, .initial_state = true});
+  const Case each = random_case("gated_deltanet", {.tokens = 17, .dk = 3, .dv = 5, .initial_state = true});
   for (const Form form : {Form::recurrent, Form::chunkwise}) {
     const auto trace = each.trace(form, 4);
     const Output expected = each.run(form, Precision::f64, 4);
@@ -311,11 +310,11 @@ TEST_CASE("a rounding of every result shows, and stays of its own size") {
 }
 
 TEST_CASE("the equations of an empty sequence give no rows, and interpreting can be stopped") {
-  const Case empty = random_case(find_variant("kda"), {}, {.tokens = 0});
+  const Case empty = random_case("kda", {.tokens = 0});
   const Output none = interpret(*empty.trace(Form::recurrent, 1));
   CHECK(none.o.rows() == 0);
   CHECK(none.states.empty());
 
-  const Case some = random_case(find_variant("kda"), {}, {.tokens = 2});
+  const Case some = random_case("kda", {.tokens = 2});
   CHECK_THROWS_AS(interpret(*some.trace(Form::recurrent, 1), {.stop = stopped()}), Cancelled);
 }

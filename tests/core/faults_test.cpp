@@ -246,13 +246,13 @@ TEST_CASE("what a case cannot show stays unnoticed: one token, no state, no scal
 
 TEST_CASE("equations that cannot even be carried out are found, and what is wrong before them first") {
   // A transposed state that is not square.
-  const Case sum = random_case(find_variant("linear"), {}, {.tokens = 5, .dk = 3, .dv = 4});
+  const Case sum = random_case("linear", {.tokens = 5, .dk = 3, .dv = 4});
   const Comparison transposed = faulty_form(sum, "transposed-state", Form::recurrent).compare();
   CHECK_THAT(transposed.message, says("operation output of block 0") && says("shapes do not fit"));
   REQUIRE(transposed.departure);
   CHECK(transposed.departure->operation == "output");
 
-  const Case delta = random_case(find_variant("deltanet"), {}, {.tokens = 5, .dk = 3, .dv = 4});
+  const Case delta = random_case("deltanet", {.tokens = 5, .dk = 3, .dv = 4});
   FaultyForm both = faulty_form(delta, "strength-forgotten", Form::recurrent);
   both.faulty.phases[0].operations.back().equation.expression = tensor("S_after") * tensor("q");
   const Comparison comparison = both.compare();

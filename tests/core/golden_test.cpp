@@ -200,7 +200,7 @@ TEST_CASE("strong writes over and over the same keys are followed") {
 }
 
 TEST_CASE("Longhorn takes strengths of any size, and a key that says nothing") {
-  const Case each = random_case(find_variant("longhorn"), {}, {.tokens = 24, .dk = 4, .dv = 3, .seed = 10});
+  const Case each = random_case("longhorn", {.tokens = 24, .dk = 4, .dv = 3, .seed = 10});
   const auto any_size = [](double, std::size_t i) {
     constexpr double values[] = {0, 1e-300, 1e-9, 1, 1e9, 1e300};
     return values[i % 6];
@@ -231,8 +231,7 @@ TEST_CASE("the Forgetting Transformer weighs by its gates, and without any it is
     CHECK(o(1, 0) == Approx((0.5 * 4 + 1) / 1.5).epsilon(1e-15));
   }
   for (const bool earlier : {false, true}) {
-    const Case fox = random_case(find_variant("fox"), {},
-                                 {.tokens = 33, .initial_state = earlier, .keeps = true, .seed = 11});
+    const Case fox = random_case("fox", {.tokens = 33, .initial_state = earlier, .keeps = true, .seed = 11});
     Arrays arrays = *fox.arrays;
     arrays.erase("alpha");
     arrays.erase("initial_g_cache");
@@ -251,7 +250,7 @@ TEST_CASE("large scores of softmax stay finite and right") {
 }
 
 TEST_CASE("what the definitions check would notice a fault") {
-  const Case each = random_case(find_variant("kda"), {}, {.tokens = 17});
+  const Case each = random_case("kda", {.tokens = 17});
   const Output right = direct("kda", *each.arrays, each.sequence.settings);
   for (const char* array : {"q", "k", "v", "alpha", "beta"}) {
     const auto middle = static_cast<std::size_t>(each.arrays->at(array).size() / 2);
@@ -281,7 +280,7 @@ TEST_CASE("where engines run no whole heads a rule runs each by itself") {
 }
 
 TEST_CASE("the processor tells of every head that is done") {
-  const Case each = random_case(find_variant("linear"), {}, {.tokens = 3});
+  const Case each = random_case("linear", {.tokens = 3});
   const std::vector<Sequence> heads(5, each.sequence);
   std::atomic<int> done = 0;
   cpu_backend().run_heads(*each.variant, heads, Form::recurrent, Precision::f64, 1, {}, [&] { ++done; });
@@ -290,7 +289,7 @@ TEST_CASE("the processor tells of every head that is done") {
 
 TEST_CASE("whole heads stop when asked to") {
   for (const char* id : {"softmax", "mamba", "rls", "deltanet"}) {
-    const Case each = random_case(find_variant(id), {}, {.tokens = 3});
+    const Case each = random_case(id, {.tokens = 3});
     INFO(id);
     CHECK_THROWS_AS(each.variant->rule->run_heads({&each.sequence, 1}, Form::chunkwise, Precision::f64, 2,
                                                   stopped(), cpu_engines()),
@@ -347,7 +346,7 @@ TEST_CASE("the first pass makes every state and no output, the second no state")
 }
 
 TEST_CASE("a second pass that fetches the state after the chunk is found") {
-  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17, .dk = 3, .dv = 5});
+  const Case each = random_case("gated_deltanet", {.tokens = 17, .dk = 3, .dv = 5});
   const auto trace = each.trace(Form::two_pass, 4);
   const Output right = each.run(Form::recurrent);
   CHECK(compare(interpret(*trace), right).error <= 1e-10);
@@ -370,7 +369,7 @@ TEST_CASE("a rule without a pass for the state alone says so") {
 
 TEST_CASE("two passes that would keep too many states are refused before they begin") {
   // 65,536 states of 64 x 64 numbers: 2.1 GB as f64 fit, and twice as wide and long do not.
-  const Case each = random_case(find_variant("linear"), {}, {.tokens = 4, .dk = 64, .dv = 64});
+  const Case each = random_case("linear", {.tokens = 4, .dk = 64, .dv = 64});
   Sequence longer = each.sequence;
   const auto footprint = [&](Index tokens, Index chunk_size) {
     longer.tokens = tokens;

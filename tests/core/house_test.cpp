@@ -13,7 +13,9 @@ using namespace palimpsest;
 
 namespace {
 
-const std::filesystem::path house = std::filesystem::path(assets_folder()).parent_path();
+namespace fs = std::filesystem;
+
+const fs::path house = fs::path(assets_folder()).parent_path();
 
 /// What every program of ours is linked from.
 std::vector<SourceFile> program() { return sources_below(house, {"core", "kernels", "app"}); }
@@ -46,7 +48,7 @@ TEST_CASE("no room defines what another one declares", "[rooms]") {
 TEST_CASE("the page about the rooms shows the arrows that there are", "[rooms]") {
   const auto page = house / "docs/rooms.md";
   const std::string expected = rooms_page(rooms(), program());
-  if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr) std::ofstream(page, std::ios::binary) << expected;
+  if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr) write_file(page, expected);
   CHECK(read_file(page) == expected);
 }
 
@@ -91,10 +93,8 @@ TEST_CASE("the drawing leaves out arrows that go by way of another room", "[room
                                               {"core/c/c.h",
                                                "#include \"core/a/a.h\"\n"
                                                "#include \"core/b/b.h\"\n"}});
-  CHECK(page.find("core_b --> core_a") != std::string::npos);
-  CHECK(page.find("core_c --> core_b") != std::string::npos);
-  CHECK(page.find("core_c --> core_a") == std::string::npos);
-  CHECK(page.find("| `core/c` | Third. |") != std::string::npos);
+  CHECK_THAT(page, says("core_b --> core_a") && says("core_c --> core_b") && !says("core_c --> core_a") &&
+                       says("| `core/c` | Third. |"));
 }
 
 // No two types of one name: in one program they would be taken for each other, and no compiler has to say so.
@@ -102,11 +102,11 @@ TEST_CASE("the drawing leaves out arrows that go by way of another room", "[room
 TEST_CASE("no type of the program, of its tests or of its benchmarks is defined twice", "[names]") {
   const std::vector<SourceFile> shared = program();
   CHECK(types_defined_twice(shared) == Lines{});
-  std::vector<std::filesystem::path> further = {"bench"};
-  for (const auto& entry : std::filesystem::directory_iterator(house / "tests"))
+  std::vector<fs::path> further = {"bench"};
+  for (const auto& entry : fs::directory_iterator(house / "tests"))
     if (entry.is_directory()) further.push_back(entry.path().lexically_relative(house));
   CHECK(further.size() > 6);
-  for (const std::filesystem::path& folder : further) {
+  for (const fs::path& folder : further) {
     CAPTURE(folder.string());
     std::vector<SourceFile> sources = shared;
     std::ranges::copy(sources_below(house, {folder.string()}), std::back_inserter(sources));
@@ -152,10 +152,6 @@ TEST_CASE("what counts as the definition of a type", "[names]") {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path root = fs::path(assets_folder()).parent_path();
-
 /// Every match of the first group of `pattern`.
 std::vector<std::string> all_matches(const std::string& text, const char* pattern) {
   const std::regex expression(pattern);
@@ -169,12 +165,10 @@ std::vector<std::string> all_matches(const std::string& text, const char* patter
 }  // namespace
 
 TEST_CASE("the README opens with a picture and the two commands, and stays short", "[documents]") {
-  const std::string readme = read_file(root / "README.md");
-  const std::size_t picture = readme.find("![");
-  const std::size_t first_section = readme.find("\n## ");
-  CHECK(picture < readme.find("./run.sh"));
+  const std::string readme = read_file(house / "README.md");
+  CHECK(readme.find("![") < readme.find("./run.sh"));
   CHECK(readme.find("./run.sh") < readme.find("./test.sh"));
-  CHECK(readme.find("./test.sh") < first_section);
+  CHECK(readme.find("./test.sh") < readme.find("\n## "));
   CHECK(std::ranges::count(readme, '\n') < 80);
 }
 
@@ -183,7 +177,7 @@ TEST_CASE("every link in our documents leads to a file", "[documents]") {
   for (const char* name :
        {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/using.md", "docs/accuracy.md", "docs/info.md",
         "docs/bench.md", "docs/kernels.md", "docs/developing.md", "docs/NOTICES.md"}) {
-    const fs::path file = root / name;
+    const fs::path file = house / name;
     for (const std::string& link : all_matches(read_file(file), R"(\]\(([^)#]+)\))")) {
       CAPTURE(name, link);
       if (link.starts_with("https://")) continue;
@@ -199,19 +193,18 @@ namespace {
 /// Holds that the lines of a document between "<!-- NAME -->" and the next comment are `expected`; writes
 /// them instead where PALIMPSEST_WRITE_DOCS is set.
 void check_written(const char* document, const std::string& name, const std::string& expected) {
-  const fs::path file = root / document;
+  const fs::path file = house / document;
   std::string text = read_file(file);
   const std::string mark = "<!-- " + name + " -->\n";
   const std::size_t begin = text.find(mark) + mark.size();
   const std::size_t end = text.find("<!-- ", begin);
   REQUIRE(text.find(mark) != std::string::npos);
   REQUIRE(end != std::string::npos);
-  const std::string written = text.substr(begin, end - begin);
-  if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr && written != expected)
-    std::ofstream(file, std::ios::binary) << text.replace(begin, end - begin, expected);
+  if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr)
+    write_file(file, text.replace(begin, end - begin, expected));
   else {
     INFO("PALIMPSEST_WRITE_DOCS=1 build/tests_core \"[documents]\" writes it into " << document);
-    CHECK(written == expected);
+    CHECK(text.substr(begin, end - begin) == expected);
   }
 }
 
@@ -244,12 +237,12 @@ TEST_CASE("the guide to the kernels lists every rule whose rows the tensor cores
 }
 
 TEST_CASE("every library that the build looks for and every file that ships has its notice", "[documents]") {
-  const std::string notices = read_file(root / "docs/NOTICES.md");
+  const std::string notices = read_file(house / "docs/NOTICES.md");
   std::string build;
   for (const char* file :
        {"CMakeLists.txt", "core/CMakeLists.txt", "kernels/CMakeLists.txt", "app/CMakeLists.txt",
         "app/bundle.cmake", "tests/CMakeLists.txt", "bench/CMakeLists.txt"})
-    build += read_file(root / file);
+    build += read_file(house / file);
   std::vector<std::string> needed = all_matches(build, R"(find_package\((\w+))");
   for (const char* by_other_means :
        {"libzip", "pcre2", "libepoxy", "stb", "Dear ImGui Test Engine", "MicroTeX"})
@@ -260,7 +253,7 @@ TEST_CASE("every library that the build looks for and every file that ships has 
     CAPTURE(name);
     CHECK_THAT(notices, says(name));
   }
-  for (const auto& entry : fs::recursive_directory_iterator(root / "assets")) {
+  for (const auto& entry : fs::recursive_directory_iterator(house / "assets")) {
     const std::string extension = entry.path().extension().string();
     if (extension != ".otf" && extension != ".ttf") continue;
     CHECK_THAT(notices, says(entry.path().filename().string()));

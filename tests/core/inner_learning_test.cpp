@@ -180,8 +180,7 @@ std::vector<double> plain_rests(const Matrix<double>& A, const Vector<double>& b
 TEST_CASE("a solve converges as the engine iterates, to the solution that the engine reads with", "[solve]") {
   constexpr Index tokens = 11;
   constexpr Index K = 5;
-  const Case each =
-      random_case(find_variant("mesanet"), {}, {.tokens = tokens, .dk = K, .dv = 3, .initial_state = true});
+  const Case each = random_case("mesanet", {.tokens = tokens, .dk = K, .dv = 3, .initial_state = true});
   for (const Index chunk_size : {1, 4, 50}) {
     const auto trace = each.trace(Form::chunkwise, chunk_size);
     for (const Index token : {0, 3, 6, 10}) {
@@ -219,8 +218,7 @@ TEST_CASE("a solve converges as the engine iterates, to the solution that the en
 }
 
 TEST_CASE("a query of zeros is solved before it begins, and other rules solve nothing", "[solve]") {
-  const Case silent =
-      scaled(random_case(find_variant("mesanet"), {}, {.tokens = 3, .dk = 4, .dv = 2}), "q", 0);
+  const Case silent = scaled(random_case("mesanet", {.tokens = 3, .dk = 4, .dv = 2}), "q", 0);
   const auto solve = converging_solve(*silent.variant, silent.sequence, 2, 2);
   REQUIRE(solve);
   CHECK(solve->steps() == 0);
@@ -236,7 +234,7 @@ namespace {
 
 Case mesanet(Index tokens, double gamma, std::vector<double> ridge) {
   const auto K = static_cast<Index>(ridge.size());
-  const Case each = random_case(find_variant("mesanet"), {}, {.tokens = tokens, .dk = K, .dv = 5});
+  const Case each = random_case("mesanet", {.tokens = tokens, .dk = K, .dv = 5});
   return with(each, {{"gamma", filled({tokens}, gamma)}, {"ridge", Array({K}, std::move(ridge))}});
 }
 
@@ -255,7 +253,7 @@ void check_against_definition(const Case& each, double tolerance) {
 }  // namespace
 
 TEST_CASE("what would not fit into memory is refused with the reason") {
-  const Case wide = random_case(find_variant("mamba"), {}, {.tokens = 400, .dk = 1000, .dv = 1000});
+  const Case wide = random_case("mamba", {.tokens = 400, .dk = 1000, .dv = 1000});
   CHECK_THROWS_AS(wide.run(Form::parallel), Unsupported);
   CHECK_THROWS_WITH(
       wide.run(Form::parallel),
@@ -266,7 +264,7 @@ TEST_CASE("what would not fit into memory is refused with the reason") {
       "to show the chunkwise form in chunks of 400 tokens needs 22.5 GB at its peak for its n x "
       "dk x dv decays and states, above the limit of 1 GB. Smaller chunks give the same result");
   CHECK_NOTHROW(wide.trace(Form::chunkwise, 8));
-  const Case longer = random_case(find_variant("mesanet"), {}, {.tokens = 16000, .dk = 1, .dv = 1});
+  const Case longer = random_case("mesanet", {.tokens = 16000, .dk = 1, .dv = 1});
   CHECK_THROWS_WITH(longer.run(Form::parallel), says("6.1 GB at its peak for its n x n matrices"));
   CHECK_THROWS_AS(longer.trace(Form::parallel, 1), Unsupported);
 
@@ -337,7 +335,7 @@ TEST_CASE("a run can be stopped and wants a chunk of at least one token") {
 }
 
 TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything") {
-  const Case each = random_case(find_variant("mamba"), {}, {.tokens = 33, .dk = 4, .dv = 3});
+  const Case each = random_case("mamba", {.tokens = 33, .dk = 4, .dv = 3});
   for (const double step : {0.0, 1e-300, 1e-9, 1e9, 1e300}) {
     const Case changed = with(scaled(each, "v", 1e-3), {{"delta", filled({33, 3}, step)}});
     CAPTURE(step);
@@ -396,7 +394,7 @@ TEST_CASE("queries of any size are solved alike") {
 
 TEST_CASE("recursive least squares lands on the optimum of a ridge around its first weights") {
   const RandomCase random{.tokens = 30, .dk = 5, .dv = 3, .initial_state = true};
-  const Case each = random_case(find_variant("rls"), {}, random);
+  const Case each = random_case("rls", random);
   const Case plain = with(each, {{"gamma", filled({30}, 1)}, {"beta", filled({30}, 0)}});
   for (const Form form : each.forms()) {
     INFO(name(form));
