@@ -74,18 +74,16 @@ inline int count_textures() {
 
 /// Needs the OpenGL context and Dear ImGui's to be current.
 inline Holdings holdings() {
-  Holdings now;
-  now.textures = count_textures();
-  now.faces = open_font_faces();
-  now.layouts = cached_layouts();
-  now.pictures = cached_formulas();
-  now.computations = live_computations();
-  now.windows = ImGui::GetCurrentContext()->Windows.Size;
-  now.mappings = count_mappings();
   const auto heap = mallinfo2();
-  now.heap = static_cast<double>(heap.uordblks + heap.hblkhd) / 1048576;
-  now.resident = resident_megabytes();
-  return now;
+  return {.faces = open_font_faces(),
+          .textures = count_textures(),
+          .layouts = cached_layouts(),
+          .pictures = cached_formulas(),
+          .computations = live_computations(),
+          .windows = ImGui::GetCurrentContext()->Windows.Size,
+          .mappings = count_mappings(),
+          .heap = static_cast<double>(heap.uordblks + heap.hblkhd) / 1048576,
+          .resident = resident_megabytes()};
 }
 
 inline std::string words(const Holdings& now) {

@@ -9,8 +9,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-const double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
 /// Checks the shape and every cell against `cell(row, column)`.
 template <class Cell>
 void check_cells(const Matrix<double>& value, Index rows, Index columns, const Cell& cell) {
@@ -28,9 +26,7 @@ void check_cells(const Matrix<double>& value, Index rows, Index columns, const C
 
 /// alpha_{first} ... alpha_{last}, both included, of one channel.
 double decays(const Matrix<double>& alpha, Index first, Index last, Index channel) {
-  double product = 1;
-  for (Index token = first; token <= last; ++token) product *= alpha(token, channel);
-  return product;
+  return alpha.col(channel).segment(first, std::max<Index>(last - first + 1, 0)).prod();
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ TEST_CASE("masks keep the lower triangle, whatever stands above") {
   for (const Index L : awkward_sizes) {
     for (const Index M : awkward_sizes) {
       Matrix<double> X = random_matrix(random, L, M);
-      if (L > 1 && M > 1) X(0, 1) = not_a_number;
+      if (L > 1 && M > 1) X(0, 1) = quiet_nan;
       check_cells(of("lower", {X}), L, M, [&](Index i, Index j) { return j <= i ? X(i, j) : 0; });
       check_cells(of("strictly_lower", {X}), L, M, [&](Index i, Index j) { return j < i ? X(i, j) : 0; });
       check_cells(of("causal", {X, one_by_one(5), one_by_one(4)}), L, M,
@@ -185,30 +181,18 @@ TEST_CASE("softmax, whole and in pieces") {
       Matrix<double> X = 3 * random_matrix(random, L, M);
       if (L > 1 && M > 1) X(1, 0) = -infinity;
       if (L > 2) X.row(2).setConstant(-infinity);
-      const auto total = [&](Index i) {
-        double sum = 0;
-        for (Index j = 0; j < M; ++j) sum += std::exp(X(i, j));
-        return sum;
-      };
-      const auto largest = [&](Index i) {
-        double result = -infinity;
-        for (Index j = 0; j < M; ++j) result = std::max(result, X(i, j));
-        return result;
-      };
+      const auto total = [&](Index i) { return X.row(i).array().exp().sum(); };
       check_cells(of("row_softmax", {X}), L, M,
                   [&](Index i, Index j) { return X(i, j) == -infinity ? 0 : std::exp(X(i, j)) / total(i); });
       check_cells(of("exp", {X}), L, M, [&](Index i, Index j) { return std::exp(X(i, j)); });
-      check_cells(of("row_max", {X}), L, 1, [&](Index i, Index) { return largest(i); });
+      check_cells(of("row_max", {X}), L, 1,
+                  [&](Index i, Index) { return M == 0 ? -infinity : X.row(i).maxCoeff(); });
 
       const Matrix<double> m = of("row_max", {X});
       const Matrix<double> weights = of("exp_difference", {X, m});
       check_cells(weights, L, M,
                   [&](Index i, Index j) { return X(i, j) == -infinity ? 0 : std::exp(X(i, j) - m(i, 0)); });
-      check_cells(of("row_sum", {weights}), L, 1, [&](Index i, Index) {
-        double sum = 0;
-        for (Index j = 0; j < M; ++j) sum += weights(i, j);
-        return sum;
-      });
+      check_cells(of("row_sum", {weights}), L, 1, [&](Index i, Index) { return weights.row(i).sum(); });
       const Matrix<double> divisors = random_matrix(random, L, 1).array() + 2;
       check_cells(of("divide_rows", {weights, divisors}), L, M,
                   [&](Index i, Index j) { return weights(i, j) / divisors(i, 0); });
@@ -232,7 +216,7 @@ TEST_CASE("one over a number") {
 
 TEST_CASE("a NaN is passed on by maxima") {
   Matrix<double> x(3, 1);
-  x << 1, not_a_number, 2;
+  x << 1, quiet_nan, 2;
   CHECK(std::isnan(of("row_max", {x.transpose()})(0, 0)));
   CHECK(std::isnan(of("features/relu", {x})(1, 0)));
   CHECK(std::isnan(of("maximum", {x, x})(1, 0)));

@@ -115,12 +115,10 @@ TEST_CASE("Fortran order becomes row-major at every rank", "[npy]") {
 
   const std::vector<Index> shape{2, 3, 4, 5};
   std::vector<std::int16_t> values(120);
-  for (int a = 0; a < 2; ++a)
-    for (int b = 0; b < 3; ++b)
-      for (int c = 0; c < 4; ++c)
-        for (int d = 0; d < 5; ++d)
-          values[static_cast<std::size_t>(a + 2 * (b + 3 * (c + 4 * d)))] =
-              static_cast<std::int16_t>(d + 5 * (c + 4 * (b + 3 * a)));
+  for (std::int16_t i = 0; i < 120; ++i) {
+    const std::vector<Index> at = index_of(shape, i);
+    entry(values, at[0] + 2 * (at[1] + 3 * (at[2] + 4 * at[3]))) = i;
+  }
   const Array array = parse(npy(header(">i2", shape, true), number_bytes(values, true)));
   REQUIRE(array.shape == shape);
   for (Index i = 0; i < array.size(); ++i) REQUIRE(array[i] == static_cast<double>(i));
