@@ -264,7 +264,7 @@ double strongest(const Matrix<double>& A, Index i, Index from, Index to, bool no
 }
 
 /// The largest difference of two matrices; 0 of empty ones.
-double furthest(const Matrix<double>& got, const Matrix<double>& expected) {
+double band_error(const Matrix<double>& got, const Matrix<double>& expected) {
   return (got - expected).lpNorm<Eigen::Infinity>();
 }
 
@@ -317,13 +317,13 @@ TEST_CASE("attention band: cells have the strongest weight, rows their sum") {
         }
       }
       const double allowed = rounding_of_strips * std::max(1.0, A.cwiseAbs().maxCoeff());
-      CHECK(furthest(band.totals, totals) <= tokens * allowed);
-      CHECK(furthest(band.negative, negative) <= tokens * allowed);
+      CHECK(band_error(band.totals, totals) <= tokens * allowed);
+      CHECK(band_error(band.negative, negative) <= tokens * allowed);
       // Of weights that differ by rounding alone either may be the larger.
-      CHECK(furthest(band.strongest.cwiseAbs(), expected) <= allowed);
+      CHECK(band_error(band.strongest.cwiseAbs(), expected) <= allowed);
       // Totals may be small beside the largest weight.
       const Vector<double> divisors = (totals.array() > 0).select(totals, 1);
-      CHECK(furthest(shares.cwiseAbs(), divisors.cwiseInverse().asDiagonal() * expected) <= 1e-9);
+      CHECK(band_error(shares.cwiseAbs(), divisors.cwiseInverse().asDiagonal() * expected) <= 1e-9);
       ++compared;
     }
   }

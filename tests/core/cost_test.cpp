@@ -15,13 +15,6 @@ namespace {
 
 using namespace testing;
 
-/// What costs() counts for made-up numbers of `tokens` tokens and as many key as value channels.
-std::vector<CostRow> costs_at(const Variant& variant, Index tokens, Index channels, Index chunk_size) {
-  const Case made =
-      random_case(variant, {}, {.tokens = tokens, .dk = channels, .dv = channels, .earlier = 0});
-  return costs(variant, made.sequence, chunk_size);
-}
-
 /// Numbers in (1/2, 1): legal gates, and no product of them vanishes.
 Matrix<Counted> some(Index rows, Index columns) {
   Matrix<double> numbers(rows, columns);
@@ -406,15 +399,18 @@ TEST_CASE("cost: every form of every variant has one, and its formula is what it
 }
 
 TEST_CASE("cost rows carry numbers for every form") {
-  const std::vector<CostRow> rows = costs_at(find_variant("deltanet"), 256, 128, 64);
+  const auto costs_at = [](const char* id, Index channels) {
+    const RandomCase random{.tokens = 256, .dk = channels, .dv = channels, .earlier = 0};
+    return costs(find_variant(id), random_case(id, random).sequence, 64);
+  };
+  const std::vector<CostRow> rows = costs_at("deltanet", 128);
   REQUIRE(rows.size() == std::size(all_forms));
   // Spec section 4: 98 kFLOP and 131 kB per token, 156 kFLOP and about 4 kB chunk by chunk.
   CHECK(rows[0].flops == Approx(98e3).epsilon(0.01));
   CHECK(rows[0].bytes == Approx(131e3).epsilon(0.02));
   CHECK(rows[1].flops == Approx(156e3).epsilon(0.01));
   CHECK(rows[1].bytes == Approx(4.1e3).epsilon(0.02));
-  const std::vector<CostRow> mlp = costs_at(find_variant("ttt_mlp"), 256, 16, 64);
-  CHECK(!mlp[3].missing.empty());
+  CHECK(!costs_at("ttt_mlp", 16)[3].missing.empty());
 }
 
 }  // namespace palimpsest

@@ -148,22 +148,22 @@ TEST_CASE("a .csv without labels, with one row and no line end", "[csv]") {
 }
 
 TEST_CASE("a .csv that cannot be is refused by line and column", "[csv]") {
-  check_refused([](const std::string& text) { return refusal_of_table(text); },
-                {
-                    {"", {"x.csv: is empty; expected a line of names such as label,q0"}},
-                    {"\r\n \n", {"is empty"}},
-                    {"q0,q1\n", {"no line below the names"}},
-                    {"q0;q1\n1;2\n", {"line 1: expected commas"}},
-                    {"q0,q1\n1,2\n3\n", {"line 3: has 1 fields; expected 2"}},
-                    {"q0,q1\n1,2\n\n3,4\n", {"line 3: has 1 fields"}},
-                    {"q0,label\n1,\"a\nb\"\n3,4,5\n", {"line 4: has 3 fields"}},
-                    {"q0\n\"1\n", {"line 2: a quote is not closed"}},
-                    {"q0\n\"1\"2\n", {"line 2: expected a comma after the quoted \"1\""}},
-                    {"q0,q[0]\n1,2\n", {"line 1: the column \"q[0]\" appears twice"}},
-                    {"q0,q2\n1,2\n", {"array \"q\"", "\"q[2]\" and none for q[1]"}},
-                    {"q9223372036854775807\n1\n", {"none for q[0]"}},
-                    {"q,q0\n1,2\n", {"column \"q\" has no number"}},
-                });
+  check_refusals([](const std::string& text) { return refusal_of_table(text); },
+                 {
+                     {"", {"x.csv: is empty; expected a line of names such as label,q0"}},
+                     {"\r\n \n", {"is empty"}},
+                     {"q0,q1\n", {"no line below the names"}},
+                     {"q0;q1\n1;2\n", {"line 1: expected commas"}},
+                     {"q0,q1\n1,2\n3\n", {"line 3: has 1 fields; expected 2"}},
+                     {"q0,q1\n1,2\n\n3,4\n", {"line 3: has 1 fields"}},
+                     {"q0,label\n1,\"a\nb\"\n3,4,5\n", {"line 4: has 3 fields"}},
+                     {"q0\n\"1\n", {"line 2: a quote is not closed"}},
+                     {"q0\n\"1\"2\n", {"line 2: expected a comma after the quoted \"1\""}},
+                     {"q0,q[0]\n1,2\n", {"line 1: the column \"q[0]\" appears twice"}},
+                     {"q0,q2\n1,2\n", {"array \"q\"", "\"q[2]\" and none for q[1]"}},
+                     {"q9223372036854775807\n1\n", {"none for q[0]"}},
+                     {"q,q0\n1,2\n", {"column \"q\" has no number"}},
+                 });
   for (const char* text : {"nan", "NaN", "inf", "", "1,5", "0x1", "1e999", "one", "1 2"}) {
     INFO(text);
     const std::string quoted = "\"" + std::string(text) + "\"";

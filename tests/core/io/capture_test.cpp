@@ -106,19 +106,20 @@ TEST_CASE("malformed tokens and meta are refused by name", "[capture]") {
       return input_error([&] { read_with(folder, {{name, text}}); });
     };
   };
-  check_refused(refusal_of("meta"),
-                {{"{\"name\": ", {"x.npz: meta is not valid JSON"}},
-                 {"", {"x.npz: meta is not valid JSON"}},
-                 {std::string(1'000'000, '['), {"x.npz: meta is not valid JSON"}},
-                 {"[1]", {"x.npz: meta: expected an object, found array"}},
-                 {R"({"layer": "two"})", {"meta: \"layer\": expected an integer, found string"}},
-                 {R"({"layer": 1e99})", {"\"layer\": expected an integer"}},
-                 {R"({"layer": 99999999999})", {"\"layer\": the integer 99999999999 is out of range"}},
-                 {R"({"heads": [0, -1]})", {"\"heads\": the integer -1 is out of range"}},
-                 {R"({"heads": 1})", {"\"heads\": expected a list, found number"}},
-                 {R"({"scale": "1"})", {"\"scale\": expected a number, found string"}}});
-  check_refused(refusal_of("tokens"), {{R"({"a": 1})", {"tokens: expected a list of strings, found object"}},
-                                       {R"(["a", 2, "c"])", {"tokens[1]: expected a string, found number"}}});
+  check_refusals(refusal_of("meta"),
+                 {{"{\"name\": ", {"x.npz: meta is not valid JSON"}},
+                  {"", {"x.npz: meta is not valid JSON"}},
+                  {std::string(1'000'000, '['), {"x.npz: meta is not valid JSON"}},
+                  {"[1]", {"x.npz: meta: expected an object, found array"}},
+                  {R"({"layer": "two"})", {"meta: \"layer\": expected an integer, found string"}},
+                  {R"({"layer": 1e99})", {"\"layer\": expected an integer"}},
+                  {R"({"layer": 99999999999})", {"\"layer\": the integer 99999999999 is out of range"}},
+                  {R"({"heads": [0, -1]})", {"\"heads\": the integer -1 is out of range"}},
+                  {R"({"heads": 1})", {"\"heads\": expected a list, found number"}},
+                  {R"({"scale": "1"})", {"\"scale\": expected a number, found string"}}});
+  check_refusals(refusal_of("tokens"),
+                 {{R"({"a": 1})", {"tokens: expected a list of strings, found object"}},
+                  {R"(["a", 2, "c"])", {"tokens[1]: expected a string, found number"}}});
 }
 
 TEST_CASE("a folder is listed by name, broken files with their error", "[capture]") {

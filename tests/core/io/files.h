@@ -70,7 +70,7 @@ using RefusedRows = std::vector<std::pair<std::string, std::vector<std::string>>
 
 /// Holds that `refusal(given)` says so, row by row.
 template <class Refusal>
-void check_refused(Refusal refusal, const RefusedRows& rows) {
+void check_refusals(Refusal refusal, const RefusedRows& rows) {
   for (const auto& [given, parts] : rows) {
     INFO(given.substr(0, 200));
     const std::string message = refusal(given);

@@ -146,7 +146,7 @@ TEST_CASE("what cannot be read is refused by name", "[npy]") {
 }
 
 TEST_CASE("hostile headers are refused before anything is allocated", "[npy]") {
-  check_refused(
+  check_refusals(
       refusal_of_npy,
       {{npy(header("<f4", {1'000'000'000'000}), "1234"), {"needs 1000000000000 elements"}},
        {npy(header("<f4", {Index{1} << 40, Index{1} << 40}), "1234"), {"too large"}},

@@ -95,21 +95,21 @@ TEST_CASE("a .safetensors reads what is wanted alone", "[safetensors]") {
 TEST_CASE("a .safetensors that cannot be is refused before memory is asked for", "[safetensors]") {
   const std::string eight_bytes(8, '\0');
   const std::string q = R"("q":{"dtype":"F64","shape":[1],"data_offsets":[0,8]})";
-  check_refused([](const std::string& bytes) { return refusal_of_safetensors(bytes); },
-                {{"", {"x.safetensors: is empty"}},
-                 {"1234567", {"has 7 bytes"}},
-                 {number_bytes<std::uint64_t>({10'000'000'000}), {"claims 10000000000 bytes, but only 0"}},
-                 {number_bytes<std::uint64_t>({~std::uint64_t{0}}) + "{}", {"but only 2 follow"}},
-                 {safetensors_with_header("", ""), {"not valid JSON"}},
-                 {safetensors_with_header("[]", ""), {"expected an object, found array"}},
-                 {safetensors_with_header("{\"q\":\xFF}", ""), {"not valid JSON"}},
-                 {safetensors_with_header(std::string(1 << 20, '['), ""), {"lists in lists"}},
-                 {safetensors_with_header("{" + q + "," + q + "}", eight_bytes), {"\"q\" appears twice"}}});
+  check_refusals([](const std::string& bytes) { return refusal_of_safetensors(bytes); },
+                 {{"", {"x.safetensors: is empty"}},
+                  {"1234567", {"has 7 bytes"}},
+                  {number_bytes<std::uint64_t>({10'000'000'000}), {"claims 10000000000 bytes, but only 0"}},
+                  {number_bytes<std::uint64_t>({~std::uint64_t{0}}) + "{}", {"but only 2 follow"}},
+                  {safetensors_with_header("", ""), {"not valid JSON"}},
+                  {safetensors_with_header("[]", ""), {"expected an object, found array"}},
+                  {safetensors_with_header("{\"q\":\xFF}", ""), {"not valid JSON"}},
+                  {safetensors_with_header(std::string(1 << 20, '['), ""), {"lists in lists"}},
+                  {safetensors_with_header("{" + q + "," + q + "}", eight_bytes), {"\"q\" appears twice"}}});
   const std::string whole = safetensors_with_header("{" + q + "}", eight_bytes);
   CHECK(refusal_of_safetensors(whole).empty());
   CHECK_THAT(refusal_of_safetensors(whole, {.total_bytes = 7}),
              says("array \"q\"") && says("more than 7 bytes"));
-  check_refused(
+  check_refusals(
       tensor_refusal,
       {{"3", {"array \"q\": expected an object, found number"}},
        {R"({"shape":[1],"data_offsets":[0,8]})", {"expected a \"dtype\""}},
