@@ -119,24 +119,20 @@ TEST_CASE("a scan over one matrix per token is the recurrence of these matrices"
 
         // S_i = E_i o S_{i-1} + B_i, one matrix after the other
         std::vector<Matrix<double>> states = {S0};
-        for (Index i = 0; i < L; ++i) {
-          Matrix<double> S = states.back();
-          for (Index d = 0; d < K; ++d) {
-            for (Index c = 0; c < V; ++c) S(d, c) = E(i, d * V + c) * S(d, c) + B(i, d * V + c);
-          }
-          states.push_back(S);
-        }
-        const auto state = [&](Index i) -> const Matrix<double>& {
-          return states[static_cast<std::size_t>(i)];
+        const auto as_state = [&](const Matrix<double>& table, Index i) -> Matrix<double> {
+          return table.row(i).reshaped<Eigen::RowMajor>(K, V);
         };
+        for (Index i = 0; i < L; ++i)
+          states.push_back(as_state(E, i).cwiseProduct(states.back()) + as_state(B, i));
         const Matrix<double> E_bar = of("cumulative_decay", {E});
         const Matrix<double> B_bar = of("scan", {E, B});
         const Matrix<double> all = of("scanned_states", {S0, E_bar, B_bar});
-        check_cells(all, L, K * V, [&](Index i, Index cell) { return state(i + 1)(cell / V, cell % V); });
+        check_cells(all, L, K * V,
+                    [&](Index i, Index cell) { return entry(states, i + 1)(cell / V, cell % V); });
         check_cells(of("scanned_end", {S0, E_bar, B_bar}), K, V,
-                    [&](Index d, Index c) { return state(L)(d, c); });
+                    [&](Index d, Index c) { return states.back()(d, c); });
         check_cells(of("read_rows", {k, all}), L, V,
-                    [&](Index i, Index c) { return k.row(i).dot(state(i + 1).col(c)); });
+                    [&](Index i, Index c) { return k.row(i).dot(entry(states, i + 1).col(c)); });
       }
     }
   }
@@ -247,13 +243,13 @@ TEST_CASE("feature maps of columns and of rows") {
     for (const char* map : {"elu1", "relu", "squared", "taylor1", "taylor2"}) {
       INFO(map << " of " << K << " channels");
       const std::vector<double>& features = expected[map];
-      const auto count = static_cast<Index>(features.size());
+      const Index count = std::ssize(features);
       check_cells(of(std::string("features/") + map, {x}), count, 1,
-                  [&](Index f, Index) { return features[static_cast<std::size_t>(f)]; });
+                  [&](Index f, Index) { return entry(features, f); });
       for (const Index L : awkward_sizes) {
         const Matrix<double> rows = Matrix<double>::Ones(L, 1) * x.transpose();
         check_cells(of(std::string("row_features/") + map, {rows}), L, count,
-                    [&](Index, Index f) { return features[static_cast<std::size_t>(f)]; });
+                    [&](Index, Index f) { return entry(features, f); });
       }
     }
   }

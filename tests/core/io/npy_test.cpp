@@ -41,8 +41,7 @@ void check_dtype(const std::string& dtype, const std::vector<Value>& values, boo
     const Array array = parse(npy(header(order + dtype, {length}), number_bytes(values, order == '>')));
     REQUIRE(array.shape == std::vector<Index>{length});
     CHECK(array.is_f32() == kept_as_float);
-    for (Index i = 0; i < length; ++i)
-      CHECK(array[i] == static_cast<double>(values[static_cast<std::size_t>(i)]));
+    for (Index i = 0; i < length; ++i) CHECK(array[i] == static_cast<double>(entry(values, i)));
   }
 }
 

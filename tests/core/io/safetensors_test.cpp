@@ -36,7 +36,7 @@ void check_kept(const char* dtype, const std::vector<Number>& stored, const std:
   const Array& q = npz.arrays.at("q");
   CHECK(q.is_f32() == is_f32);
   REQUIRE(q.shape == std::vector<Index>{count});
-  for (Index i = 0; i < count; ++i) CHECK(q[i] == expected[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < count; ++i) CHECK(q[i] == entry(expected, i));
 }
 
 }  // namespace
