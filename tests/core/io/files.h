@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include "core/base/error.h"
 #include "core/base/matrix.h"
