@@ -33,7 +33,7 @@ Matrix<double> initial(const Case& each, Index channel) {
 }
 
 /// A w + A+ v+ + Q0 S_0.
-Matrix<double> output(const EffectiveAttention& weights, const Written& written,
+Matrix<double> output(const EffectiveAttention& weights, const WrittenColumns& written,
                       const Matrix<double>& initial) {
   Matrix<double> o = weights.A * written.w + weights.Q0 * initial;
   if (written.v_plain.size() > 0) o += weights.A_plain * written.v_plain;
@@ -89,8 +89,8 @@ TEST_CASE("effective attention: a weight is the answer of an output to a change 
       const Index steps = weights.rows_per_token;
       for (const Index row : {Index{0}, tokens * steps / 2, tokens * steps - 1}) {
         const Case changed = with_changed(each, "v", row * each.sequence.dv + channel, 1);
-        const Written before = written(each, channel);
-        const Written after = written(changed, channel);
+        const WrittenColumns before = written(each, channel);
+        const WrittenColumns after = written(changed, channel);
         // Only this row writes something else, and only where its own gates let it.
         CHECK(((after.w - before.w).array() != 0).count() +
                   ((after.v_plain - before.v_plain).array() != 0).count() <=

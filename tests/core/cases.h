@@ -220,13 +220,13 @@ inline std::string words(const Disagreement& worst) {
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings);
 
 /// The numbers of a value channel that the rows write, w and v+, one below the other: [T h, 1] each.
-struct Written {
+struct WrittenColumns {
   Matrix<double> w;
   Matrix<double> v_plain;  // empty without plain writes
 };
 
 /// What a case's rows write in one value channel. Softmax has no memory with channels: its values themselves.
-inline Written written(const Case& each, Index channel) {
+inline WrittenColumns written(const Case& each, Index channel) {
   try {
     const Program<double> rows =
         each.variant->rule->channel(each.sequence, channel).rows(0, each.sequence.tokens);
