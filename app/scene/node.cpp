@@ -12,8 +12,7 @@ Content::~Content() = default;
 
 Node that_fits(const std::vector<std::string>& words, Ink ink) {
   Nodes wishes;
-  for (const std::string& each : words)
-    wishes.push_back(&each == &words.back() ? note(each, ink) : tag(each, ink));
+  for (const std::string& each : words) wishes += &each == &words.back() ? note(each, ink) : tag(each, ink);
   return first_that_fits(std::move(wishes));
 }
 
@@ -26,7 +25,7 @@ Node segments(const std::vector<std::string>& words, std::size_t chosen,
                            .chosen = i == chosen,
                            .first = i == 0,
                            .last = i + 1 == words.size()}};
-    all.push_back(std::move(segment).told(tip).on([choose, i] { choose(i); }));
+    all += std::move(segment).told(tip).on([choose, i] { choose(i); });
   }
   return row(std::move(all), Gap::none);
 }

@@ -21,6 +21,9 @@ class Nodes : public std::vector<Node> {
   Nodes(std::initializer_list<ListedNode> list);
   template <class Iterator>
   Nodes(Iterator first, Iterator last) : std::vector<Node>(first, last) {}
+
+  Nodes& operator+=(Node node);
+  Nodes& operator+=(Nodes more);
 };
 
 /// A colour of style::colours(); 0: the usual colour of the node. The constants below depend on the theme
@@ -401,6 +404,14 @@ struct ListedNode {
 inline Nodes::Nodes(std::initializer_list<ListedNode> list) {
   reserve(list.size());
   for (const ListedNode& listed : list) push_back(std::move(listed.node));
+}
+inline Nodes& Nodes::operator+=(Node node) {
+  push_back(std::move(node));
+  return *this;
+}
+inline Nodes& Nodes::operator+=(Nodes more) {
+  std::ranges::move(more, std::back_inserter(*this));
+  return *this;
 }
 
 // Short forms for the kinds of nodes.

@@ -657,9 +657,9 @@ void show_panel(const char* name, bool scrolls, const std::function<Node()>& con
 
 void explain(std::string latex, std::string words, std::string papers) {
   Nodes all;
-  if (!latex.empty()) all.push_back(formula(std::move(latex), style::formula_label + 4));
-  all.push_back(text(std::move(words)));
-  if (!papers.empty()) all.push_back(caption(std::move(papers)));
+  if (!latex.empty()) all += formula(std::move(latex), style::formula_label + 4);
+  all += text(std::move(words));
+  if (!papers.empty()) all += caption(std::move(papers));
   if (!ImGui::BeginTooltipEx(ImGuiTooltipFlags_OverridePrevious, ImGuiWindowFlags_None)) return;
   show_in(column(std::move(all)), {px(widest_tip), std::numeric_limits<float>::infinity()});
   ImGui::EndTooltip();

@@ -52,17 +52,17 @@ Node legend_of(const ScaleWords& words, float width) {
     return scene::text(shown, style::Text::caption, ink, Fit::whole);
   };
   Nodes all;
-  if (!words.scale.empty()) all.push_back(word(words.scale, 0));
+  if (!words.scale.empty()) all += word(words.scale, 0);
   if (!words.symbol.latex.empty())
-    all.push_back(scene::formula(words.symbol.latex, symbol_size, style::colours().role(words.symbol.role)));
-  all.push_back(word(words.less, scene::dim_ink));
-  all.push_back(Node{scene::Picture{.values = &colour_ramp(words.is_fading),
-                                    .version = words.is_fading ? 1U : 0U,
-                                    .look = {.grid = false},
-                                    .height = bar_height}}
-                    .fixed(width));
-  all.push_back(word(words.more, scene::dim_ink));
-  if (!words.clipped.empty()) all.push_back(word(words.clipped, scene::dim_ink));
+    all += scene::formula(words.symbol.latex, symbol_size, style::colours().role(words.symbol.role));
+  all += word(words.less, scene::dim_ink);
+  all += Node{scene::Picture{.values = &colour_ramp(words.is_fading),
+                             .version = words.is_fading ? 1U : 0U,
+                             .look = {.grid = false},
+                             .height = bar_height}}
+             .fixed(width);
+  all += word(words.more, scene::dim_ink);
+  if (!words.clipped.empty()) all += word(words.clipped, scene::dim_ink);
   return scene::row(std::move(all));
 }
 
@@ -100,20 +100,20 @@ Node formulas_around(const HeadFormulas& formulas, float size) {
     }
     Nodes shown;
     for (std::size_t i = first; i <= last; ++i) {
-      if (i > first) shown.push_back(scene::space(Gap::wide));
-      shown.push_back(first == last ? scene::formula(formulas.latex[i], size)
-                                    : whole_formula(formulas.latex[i], size));
+      if (i > first) shown += scene::space(Gap::wide);
+      shown +=
+          first == last ? scene::formula(formulas.latex[i], size) : whole_formula(formulas.latex[i], size);
     }
     return scene::row(std::move(shown), Gap::wide);
   };
   Nodes heights = {scene::centred(scene::first_that_fits(all, around))};
-  for (const std::string& latex : formulas.latex) heights.push_back(scene::formula(latex, size));
+  for (const std::string& latex : formulas.latex) heights += scene::formula(latex, size);
   return scene::steady(std::move(heights));
 }
 
 Node present_formula(const HeadFormulas& formulas, float size) {
   Nodes all = {whole_formula(formulas.latex[formulas.present], size)};
-  for (const std::string& latex : formulas.latex) all.push_back(whole_formula(latex, size));
+  for (const std::string& latex : formulas.latex) all += whole_formula(latex, size);
   return scene::steady(std::move(all));
 }
 

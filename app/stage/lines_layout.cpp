@@ -211,8 +211,8 @@ class LinesLayout {
     if (!hint.empty()) said.push_back(hint);
     const Node title = title_of(row, true, Fit::whole);
     Nodes wishes;
-    for (const std::string& words : said) wishes.push_back(scene::row({title, scene::tag(words)}, Gap::wide));
-    wishes.push_back(title);
+    for (const std::string& words : said) wishes += scene::row({title, scene::tag(words)}, Gap::wide);
+    wishes += title;
     return scene::first_that_fits(std::move(wishes));
   }
 

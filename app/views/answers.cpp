@@ -42,9 +42,9 @@ Node line_of(const AnswersAtPlace& answers, bool is_old) {
 Node words_of(const AnswersAtPlace& answers, bool is_old) {
   Nodes all = {scene::heading("What the memory returns"),
                scene::text(answers.sentence, style::Text::title).named("sentence")};
-  if (is_old) all.push_back(scene::caption(of_before));
-  if (!answers.output_sentence.empty()) all.push_back(scene::caption(answers.output_sentence));
-  all.push_back(scene::caption(how_to_read(answers)));
+  if (is_old) all += scene::caption(of_before);
+  if (!answers.output_sentence.empty()) all += scene::caption(answers.output_sentence);
+  all += scene::caption(how_to_read(answers));
   return scene::column(std::move(all), Gap::near);
 }
 

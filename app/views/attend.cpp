@@ -349,8 +349,8 @@ Node corner_of(const Square& square, const std::string& name, const std::string&
   const Known<DrawnPart> part = ask_loupe(square, place);
   const auto corner = [&](bool has_words, bool has_loupe) {
     Nodes all = {scene::text(name, style::Text::title, 0, Fit::whole).named("name").right()};
-    if (has_words) all.push_back((square.look.is_small ? scene::tag(words) : scene::caption(words)).right());
-    if (has_loupe) all.push_back(loupe_node(square, place, *part.value).named("loupe").right());
+    if (has_words) all += (square.look.is_small ? scene::tag(words) : scene::caption(words)).right();
+    if (has_loupe) all += loupe_node(square, place, *part.value).named("loupe").right();
     return scene::row({scene::rest(), scene::column(std::move(all), Gap::small).filling(0.9F)});
   };
   Nodes wishes = {corner(true, false), corner(false, false), scene::column({})};
@@ -376,8 +376,8 @@ Node square_node(const Square& square, const std::string& name, const std::strin
   if (!square.look.is_alone) return {std::move(over)};
   Nodes beside = {scene::text(name, style::Text::title, 0, Fit::whole).named("name")};
   if (const auto part = ask_loupe(square, loupe); part.value)
-    beside.push_back(loupe_node(square, loupe, *part.value).named("loupe"));
-  beside.push_back(square.below);
+    beside += loupe_node(square, loupe, *part.value).named("loupe");
+  beside += square.below;
   return scene::row({Node{std::move(over)}.filling(), scene::column(std::move(beside)).filling()}, Gap::far);
 }
 
@@ -395,10 +395,9 @@ Node squares(Application& application, const SquareLook& look, const Node& below
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
     if (by == WeighedBy::softmax && look.is_alone) continue;
     if (!reason.empty()) {
-      reasons.push_back(
-          scene::column({scene::line(name, style::Text::title), scene::text(reason).named("reason")},
-                        Gap::small)
-              .named(by == WeighedBy::rule ? "no rule" : "no softmax"));
+      reasons += scene::column({scene::line(name, style::Text::title), scene::text(reason).named("reason")},
+                               Gap::small)
+                     .named(by == WeighedBy::rule ? "no rule" : "no softmax");
       continue;
     }
     const double range = attended_range(application, by);
@@ -409,9 +408,9 @@ Node squares(Application& application, const SquareLook& look, const Node& below
                                      view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
                                      seen_weights(application, by).weights_of_a_pixel, look.is_small);
     if (range != common) words += own_scale_words(range);
-    both.push_back(square_node(square, name, words).filling());
+    both += square_node(square, name, words).filling();
   }
-  reasons.push_back(scene::row(std::move(both), Gap::far).filling());
+  reasons += scene::row(std::move(both), Gap::far).filling();
   return scene::column(std::move(reasons));
 }
 
@@ -434,17 +433,17 @@ Node attend_switches(Application& application) {
   Nodes all = {scene::text(attend_title, style::Text::strong, 0, Fit::whole),
                scene::note(attend_legend).filling()};
   if (!application.shows_all()) return scene::row(std::move(all), Gap::wide);
-  all.push_back(switch_node(application, diagonal_switch, &AttentionView::diagonal));
-  all.push_back(switch_node(application, mask_switch, &AttentionView::mask));
+  all += switch_node(application, diagonal_switch, &AttentionView::diagonal);
+  all += switch_node(application, mask_switch, &AttentionView::mask);
   if (attention_facts(application).has_gates)
-    all.push_back(switch_node(application, gates_switch, &AttentionView::gates));
-  all.push_back(switch_node(application, chunks_switch, &AttentionView::chunks));
-  all.push_back(scene::segments(
+    all += switch_node(application, gates_switch, &AttentionView::gates);
+  all += switch_node(application, chunks_switch, &AttentionView::chunks);
+  all += scene::segments(
       {"weights", "shares"}, application.session.state().attention.shares ? 1 : 0,
       [&application](std::size_t chosen) {
         application.session.change([chosen](SessionState& state) { state.attention.shares = chosen == 1; });
       },
-      shares_meaning));
+      shares_meaning);
   return scene::row(std::move(all), Gap::wide);
 }
 
@@ -452,10 +451,9 @@ Node attend_switches(Application& application) {
 Node attend_node(Application& application) {
   Nodes wishes = {squares(application, large_square)};
   if (application.shows_all())
-    wishes.push_back(
-        scene::column({squares(application, small_square).filling(), attend_settings(application, 28)}));
-  wishes.push_back(squares(application, small_square));
-  wishes.push_back(scene::text(no_room_words));
+    wishes += scene::column({squares(application, small_square).filling(), attend_settings(application, 28)});
+  wishes += squares(application, small_square);
+  wishes += scene::text(no_room_words);
   return scene::column({attend_switches(application), scene::first_that_fits(std::move(wishes)).filling()},
                        Gap::near);
 }

@@ -44,8 +44,8 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
     curve.marked = std::min<Index>(left.lost_most_at - own, std::ssize(left.shares) - 1);
   Nodes beside = {scene::that_fits(recall_words(left), 0)};
   if (left.lost_most_at >= 0)
-    beside.push_back(scene::that_fits(most_lost_words(left, quoted_word(computed, left.lost_most_at)),
-                                      is_marked ? c.alarm : c.dim));
+    beside += scene::that_fits(most_lost_words(left, quoted_word(computed, left.lost_most_at)),
+                               is_marked ? c.alarm : c.dim);
   return scene::row({Node{std::move(curve)}.filling(0.34F),
                      scene::column(std::move(beside), Gap::hair).filling(0.66F)})
       .named("left")
@@ -59,16 +59,17 @@ Node read_word(const Computation& computed, const RowOfWeights& row, const ReadW
   Nodes bars;
   const auto add_bar = [&, range = range_of(row)](const char* who, double share) {
     const auto [least, most] = range;
-    bars.push_back(scene::caption(who).fixed(78));
-    bars.push_back(Node{
-        scene::Bar{.value = share, .least = least, .most = most, .ink = bar_colour(share, most), .height = 9}}
-                       .filling());
-    bars.push_back(scene::note(weight_words(share, true), 0).fixed(40).right());
+    bars += scene::caption(who).fixed(78);
+    bars +=
+        Node{scene::Bar{
+                 .value = share, .least = least, .most = most, .ink = bar_colour(share, most), .height = 9}}
+            .filling();
+    bars += scene::note(weight_words(share, true), 0).fixed(40).right();
   };
   if (row.reason.empty()) add_bar("this rule", word.share);
   if (row.softmax_weights.size() > 0) add_bar("softmax", word.softmax_share);
-  all.push_back(scene::grid(3, std::move(bars), Gap::near, Gap::hair));
-  if (word.left && !word.left->shares.empty()) all.push_back(left_of_write(computed, *word.left, word.token));
+  all += scene::grid(3, std::move(bars), Gap::near, Gap::hair);
+  if (word.left && !word.left->shares.empty()) all += left_of_write(computed, *word.left, word.token);
   return scene::column(std::move(all), Gap::hair).named(std::to_string(word.token));
 }
 
@@ -129,21 +130,21 @@ Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) 
   if (answer.value) {
     const RowOfWeights& row = *answer.value;
     const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
-    if (!is_finite) all.push_back(scene::paragraph(not_finite_words));
-    if (row.words.empty() && is_finite) all.push_back(scene::paragraph(nothing_read_words));
-    for (const ReadWord& word : row.words) all.push_back(read_word(computed, row, word));
+    if (!is_finite) all += scene::paragraph(not_finite_words);
+    if (row.words.empty() && is_finite) all += scene::paragraph(nothing_read_words);
+    for (const ReadWord& word : row.words) all += read_word(computed, row, word);
     const bool is_listed = is_among(row.softmax_most, row.words, &ReadWord::token);
     const bool has_another = row.softmax_most >= 0 && !is_listed;
     if (const std::string sum =
             together_words(row, has_another ? counted_token(computed, row.softmax_most) : std::string());
         !sum.empty())
-      all.push_back(scene::caption(sum).named("sum"));
+      all += scene::caption(sum).named("sum");
   } else if (!answer.reason.empty()) {
-    all.push_back(scene::paragraph(answer.reason));
+    all += scene::paragraph(answer.reason);
   }
   if (!parts().find("attend/settings")) {
-    all.push_back(colour_scale(application));
-    if (application.shows_all()) all.push_back(sliders(application));
+    all += colour_scale(application);
+    if (application.shows_all()) all += sliders(application);
   }
   return scene::column(std::move(all), gap);
 }

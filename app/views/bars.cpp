@@ -23,9 +23,8 @@ Node tabs(Application& application) {
   Nodes all;
   if (application.workspaces().size() < 2) return scene::column({});
   for (const Workspace& workspace : application.workspaces())
-    all.push_back(
-        with_command(application, std::string("workspace.") + workspace.id,
-                     {Button{workspace.name, Button::Look::tab, &workspace == &application.workspace()}}));
+    all += with_command(application, std::string("workspace.") + workspace.id,
+                        {Button{workspace.name, Button::Look::tab, &workspace == &application.workspace()}});
   return scene::row(std::move(all), Gap::wide);
 }
 
@@ -113,9 +112,9 @@ Node list_of_rules(Application& application) {
                             id == list.at ? style::Text::strong : style::Text::body);
     Node row = scene::column({scene::row({std::move(name), scene::rest()}), scene::caption(variant.words)},
                              Gap::tight);
-    rows.push_back(list.row(id, std::move(row), [&application, id] { choose_variant(application, id); }));
+    rows += list.row(id, std::move(row), [&application, id] { choose_variant(application, id); });
   }
-  if (left.empty()) rows.push_back(scene::caption("No results."));
+  if (left.empty()) rows += scene::caption("No results.");
   Node line = {
       scene::Filter{.box = &list.filter, .hint = "Find a rule", .entered = [&application, &list, left] {
                       if (!left.empty()) choose_variant(application, list.at);
@@ -148,7 +147,7 @@ Node data_pill(Application& application) {
   Nodes wishes;
   const auto add = [&](const std::string& words, Fit fit) {
     Node pill = {Button{.words = words, .fit = fit, .tail = " ▾"}};
-    wishes.push_back(with_command(application, "data.list", std::move(pill).named("data")));
+    wishes += with_command(application, "data.list", std::move(pill).named("data"));
   };
   for (std::size_t end = title.size(); end != std::string::npos && end > 0; end = title.rfind(" · ", end - 1))
     add(title.substr(0, end) + state, Fit::whole);
@@ -184,9 +183,7 @@ Node data_facts(const Computation& computed, float widest) {
   const std::size_t count = inputs.lacking.size() + inputs.adapted.size() + unused.size();
   if (count == 0) return scene::column({});
   Nodes wishes;
-  const auto wish = [&](const std::string& words) {
-    wishes.push_back(scene::tag(fmt::format("({})", words)));
-  };
+  const auto wish = [&](const std::string& words) { wishes += scene::tag(fmt::format("({})", words)); };
   wish(fmt::format("{}", fmt::join(said(inputs.lacking), "; ")));
   wish(fmt::format("{}", fmt::join(said(names), "; ")));
   if (count > 1) wish(said(names).front() + (said(names).size() > 1 ? "; …" : ""));
@@ -213,10 +210,10 @@ Node level_choice(Application& application, bool is_brief) {
   const auto list = [words, choose, present] {
     Nodes all;
     for (std::size_t i = 0; i < words.size(); ++i)
-      all.push_back(scene::choice(words[i], i == present).on([choose, i] {
+      all += scene::choice(words[i], i == present).on([choose, i] {
         choose(i);
         scene::close();
-      }));
+      });
     return scene::column(std::move(all), Gap::near);
   };
   Node menu = {scene::Menu{.words = name(application.level()), .content = list, .width = 120}};
@@ -244,32 +241,31 @@ Node bar(Application& application) {
   const bool is_narrow = width < narrow_bar;
   Nodes all;
   if (width >= named_bar) {  // the same in every level, so that the tabs do not move
-    all.push_back(scene::text("Palimpsest", style::Text::strong, 0, Fit::whole));
+    all += scene::text("Palimpsest", style::Text::strong, 0, Fit::whole);
     all.push_back({scene::Rule{.room = Gap::wide, .height = 16}});
   }
-  all.push_back(tabs(application));
-  all.push_back(scene::space(Gap::small));
+  all += tabs(application);
+  all += scene::space(Gap::small);
   const bool is_faulty = !application.session.state().verify.fault.id.empty();
-  all.push_back(is_faulty ? fault_pill(application)
-                          : scene::first_that_fits({story_line(application), scene::column({})}));
+  all += is_faulty ? fault_pill(application)
+                   : scene::first_that_fits({story_line(application), scene::column({})});
   // From the right edge, so that nothing there moves when the names on the left change.
-  all.push_back(scene::rest());
+  all += scene::rest();
   if (application.tells_story()) {
-    if (const auto computed = application.session.computed())
-      all.push_back(agreement_note(application, *computed));
-    all.push_back(level_choice(application, width < story_bar));
+    if (const auto computed = application.session.computed()) all += agreement_note(application, *computed);
+    all += level_choice(application, width < story_bar);
     return scene::row(std::move(all), Gap::wide);
   }
   const auto computed = application.session.computed();
-  if (computed) all.push_back(data_facts(*computed, is_narrow ? 190 : 330));
-  all.push_back(variant_menu(application, is_narrow));
+  if (computed) all += data_facts(*computed, is_narrow ? 190 : 330);
+  all += variant_menu(application, is_narrow);
   const float data_width = is_narrow ? 220 : width < wide_bar ? 170 : 330;  // whatever is on the left
-  all.push_back(data_pill(application).cut_between(data_width, data_width));
-  if (computed) all.push_back(agreement_badge(application, *computed, is_narrow));
-  all.push_back(level_choice(application, width < wide_bar));
+  all += data_pill(application).cut_between(data_width, data_width);
+  if (computed) all += agreement_badge(application, *computed, is_narrow);
+  all += level_choice(application, width < wide_bar);
   std::string key = key_name(find_command(application, "help.commands").key);
   std::ranges::replace(key, '+', ' ');
-  all.push_back(with_command(application, "help.commands", scene::word_button(std::move(key))));
+  all += with_command(application, "help.commands", scene::word_button(std::move(key)));
   return scene::row(std::move(all));
 }
 
@@ -290,7 +286,7 @@ Node message_line(Application& application, const std::string& words, scene::Ink
                  session.clear_message();
                }),
                scene::note(words, ink).named("words")};
-  std::ranges::move(ways_out(application, session.refused()), std::back_inserter(all));
+  all += ways_out(application, session.refused());
   return scene::row(std::move(all));
 }
 

@@ -151,8 +151,8 @@ Node rail_node(Application& application, const ComparedSides& all) {
   Nodes names;
   Nodes words;
   for (std::size_t stop = 0; stop < rail().size(); ++stop) {
-    names.push_back(stop_name(application, all, stop));
-    words.push_back(stop_words(all, stop));
+    names += stop_name(application, all, stop);
+    words += stop_words(all, stop);
   }
   const auto drag = [&application](const PlotDone& done) { drag_side(application, done); };
   return scene::row({scene::column({scene::row(std::move(names), Gap::none),
@@ -383,7 +383,7 @@ Node two_rules(Application& application, const MemoryStory& other, const MemoryS
     return scene::centred(Node{std::move(cells)}.named("answers"));
   };
   Nodes wishes;
-  for (const float picture : picture_sides) wishes.push_back(tables(picture));
+  for (const float picture : picture_sides) wishes += tables(picture);
   return story_page(
       application,
       {.headline = compare_headline({std::pair(other_name, &other), {computed.variant->label, &own}}),

@@ -152,8 +152,8 @@ class SideMenu {
 
   /// A line to choose, unless there is a reason why not.
   void add(const std::string& words, bool is_chosen, Change change, const std::string& reason = {}) {
-    how_.push_back(
-        scene::choice(words, is_chosen).on(act(std::move(change))).enabled_if(reason.empty()).told(reason));
+    how_ +=
+        scene::choice(words, is_chosen).on(act(std::move(change))).enabled_if(reason.empty()).told(reason);
   }
 
   void add_rule(Nodes& rules, const Variant& variant) const {
@@ -165,11 +165,11 @@ class SideMenu {
                       if (next.variant != id) next.settings = {};
                       next.variant = id;
                     }));
-    rules.push_back(is_chosen ? scene::column({std::move(line)}).revealed_for(variant.id) : std::move(line));
+    rules += is_chosen ? scene::column({std::move(line)}).revealed_for(variant.id) : std::move(line);
   }
 
   void add_forms() {
-    how_.push_back(scene::caption("Form"));
+    how_ += scene::caption("Form");
     for (const Form form : all_forms)
       add(
           std::string(name(form)), side().form == form, [form](Side& next) { next.form = form; },
@@ -182,7 +182,7 @@ class SideMenu {
   }
 
   void add_precisions() {
-    how_.push_back(scene::caption("Precision"));
+    how_ += scene::caption("Precision");
     const Backend& device = find_backend(side().device, application_.session.devices());
     for (const Precision precision : all_precisions)
       add(
@@ -191,7 +191,7 @@ class SideMenu {
   }
 
   void add_devices() {
-    how_.push_back(scene::caption("Device"));
+    how_ += scene::caption("Device");
     for (const Backend* device : application_.session.devices())
       add(
           std::string(device->name()), side().device == device->name(),
@@ -203,7 +203,7 @@ class SideMenu {
   void add_settings() {
     const Variant& variant = find_variant(side().variant);
     for (const Option& option : variant.options) {
-      how_.push_back(scene::caption(option.name));
+      how_ += scene::caption(option.name);
       const std::string* const given = value_at(side().settings.options, option.name);
       for (const std::string& value : option.values) {
         add(value, value == (given ? *given : option.values.front()),
@@ -226,17 +226,17 @@ class SideMenu {
         next.settings.parameters[parameter.name] = parameter.whole ? std::floor(typed) : typed;
       });
     };
-    how_.push_back(
+    how_ +=
         scene::row({Node{scene::Input{.text = fmt::format("{:.5g}", value), .set = type, .on_enter = true}}
                         .named(parameter.name)
                         .told(parameter.meaning)
                         .fixed(90),
-                    scene::line(parameter.name)}));
+                    scene::line(parameter.name)});
   }
 
   /// Sliders for the inputs of this side alone; those of the first side are in Step.
   void add_sliders() {
-    how_.push_back(scene::caption("For this side alone"));
+    how_ += scene::caption("For this side alone");
     for (const auto& [kind, symbol, words, role] :
          {std::tuple("scale_decay", "\\alpha", "to the power of", Role::gate),
           {"scale_strength", "\\beta", "times", Role::strength},
@@ -250,12 +250,12 @@ class SideMenu {
             next.sliders[kind] = value;
         });
       };
-      how_.push_back(Node{scene::Slider{.symbol = symbol,
-                                        .words = words,
-                                        .value = own ? *own : 1,
-                                        .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = role},
-                                        .set = set}}
-                         .named(kind));
+      how_ += Node{scene::Slider{.symbol = symbol,
+                                 .words = words,
+                                 .value = own ? *own : 1,
+                                 .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = role},
+                                 .set = set}}
+                  .named(kind);
     }
   }
 
@@ -314,8 +314,8 @@ class SideColumn {
                .named(fmt::format("another {}", index))
                .told("Another rule, form, precision or option for this side.");
     Nodes all = {scene::mark(Mark::Kind::dot, rule_colour(side_.side.variant))};
-    all.push_back(is_cut ? std::move(menu).filling() : std::move(menu));
-    if (!is_cut) all.push_back(scene::rest());
+    all += is_cut ? std::move(menu).filling() : std::move(menu);
+    if (!is_cut) all += scene::rest();
     const auto button = [&](const char* sign, const char* what, const char* meaning, auto change) {
       return scene::word_button(sign)
           .named(fmt::format("{} {}", what, index))
@@ -324,15 +324,15 @@ class SideColumn {
             session.change(change(session.state(), index));
           });
     };
-    if (side_.can_take_beta && !is_cut) all.push_back(beta_chip());
-    if (side_.is_old) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
+    if (side_.can_take_beta && !is_cut) all += beta_chip();
+    if (side_.is_old) all += scene::mark(Mark::Kind::spinner, style::colours().dim);
     if (room == Room::all && application_.shows_all())
-      all.push_back(side_.is_reference ? scene::framed(scene::tag("baseline", style::colours().text),
-                                                       Gap::tight, Gap::tight, scene::edge_ink)
-                                       : button("baseline", "baseline",
-                                                "Show all differences from this side.", with_reference));
+      all += side_.is_reference
+                 ? scene::framed(scene::tag("baseline", style::colours().text), Gap::tight, Gap::tight,
+                                 scene::edge_ink)
+                 : button("baseline", "baseline", "Show all differences from this side.", with_reference);
     if (why_it_stays(application_.session.state(), index).empty())
-      all.push_back(button("×", "remove", "Removes this side.", without_side));
+      all += button("×", "remove", "Removes this side.", without_side);
     return scene::row(std::move(all), Gap::small);
   }
 
@@ -396,9 +396,9 @@ class SideColumn {
     Nodes heads;
     const auto add_heads = [&](const std::string& number, bool is_last) {
       for (const std::string& each : words)
-        heads.push_back(scene::row({is_last && &each == &words.back() ? scene::note(each) : scene::tag(each),
-                                    scene::rest(), scene::tag(number, style::colours().text)},
-                                   Gap::tight));
+        heads += scene::row({is_last && &each == &words.back() ? scene::note(each) : scene::tag(each),
+                             scene::rest(), scene::tag(number, style::colours().text)},
+                            Gap::tight);
     };
     const std::string number = length ? plain_number(*length) : std::string();
     if (length) add_heads("norm " + number, false);

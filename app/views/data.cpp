@@ -35,9 +35,9 @@ Node pick(const std::string& what, Index present, Index count, std::function<voi
                                   .chosen = i == present,
                                   .first = i == 0,
                                   .last = i + 1 == count}};
-    all.push_back(std::move(segment).told(fmt::format("{} {} of 0–{}", what, i, count - 1)).on([choose, i] {
+    all += std::move(segment).told(fmt::format("{} {} of 0–{}", what, i, count - 1)).on([choose, i] {
       choose(i);
-    }));
+    });
   }
   return scene::flow(std::move(all), Gap::none).named(what);
 }
@@ -61,7 +61,7 @@ Node title_and_heads(Application& application) {
   if (data.batches == 1)
     return scene::first_that_fits({scene::row({title, scene::rest(), heads}), scene::column({title, heads})});
   Nodes all = {title, pick("batch", batch, data.batches, [=](Index chosen) { choose(chosen, head); })};
-  if (count > 1) all.push_back(heads);
+  if (count > 1) all += heads;
   return scene::column(std::move(all));
 }
 
@@ -201,7 +201,7 @@ void parameter(Nodes& all, Application& application, const Computation& computed
   look.role = parameter.name == "gamma"                    ? Role::gate
               : is_among(parameter.name, {"eta", "theta"}) ? Role::strength
                                                            : Role::plain;
-  all.push_back(slider_of(
+  all += slider_of(
       {.name = parameter.name,
        .symbol = parameter_symbol(application.session.trace(), parameter.name),
        .words = parameter.name == "scale" ? "scale of the query" : std::string(beginning(parameter.meaning)),
@@ -211,7 +211,7 @@ void parameter(Nodes& all, Application& application, const Computation& computed
        .tip = fmt::format("{}: {}. A double click resets it.", parameter.name, parameter.meaning)},
       [&application, name = parameter.name](double value) {
         application.session.choose([&](Choice& next) { next.settings.parameters[name] = value; }, name);
-      }));
+      });
 }
 
 void option(Nodes& all, Application& application, const Computation& computed, const Option& option) {
@@ -219,23 +219,23 @@ void option(Nodes& all, Application& application, const Computation& computed, c
   if (!resolved || option.values.size() < 2) return;
   std::string words = option.name;
   std::ranges::replace(words, '_', ' ');
-  all.push_back(scene::caption(option.name == read_order_option ? capitalised(option.meaning)
-                               : option.meaning.empty()         ? words
-                                                        : fmt::format("{}: {}", words, option.meaning)));
+  all += scene::caption(option.name == read_order_option ? capitalised(option.meaning)
+                        : option.meaning.empty()         ? words
+                                                         : fmt::format("{}: {}", words, option.meaning));
   Nodes values;
   for (const std::string& value : option.values) {
     std::string said = value;  // the read order has names in files that are not readable
     if (option.name == read_order_option)
       said = is_read_before({.options = {{option.name, value}}}) ? "before" : "after";
-    values.push_back(Node{scene::Button{said, scene::Button::Look::tab, *resolved == value}}
-                         .named(value)
-                         .told(said == value ? std::string() : fmt::format("{}={}", option.name, value))
-                         .on([&application, name = option.name, value] {
-                           application.session.choose(
-                               [&](Choice& choice) { choice.settings.options[name] = value; });
-                         }));
+    values +=
+        Node{scene::Button{said, scene::Button::Look::tab, *resolved == value}}
+            .named(value)
+            .told(said == value ? std::string() : fmt::format("{}={}", option.name, value))
+            .on([&application, name = option.name, value] {
+              application.session.choose([&](Choice& choice) { choice.settings.options[name] = value; });
+            });
   }
-  all.push_back(scene::flow(std::move(values), Gap::wide).named(option.name));
+  all += scene::flow(std::move(values), Gap::wide).named(option.name);
 }
 
 /// The step size of the current token's write, between 0 and divergence.
@@ -259,17 +259,18 @@ void stability(Nodes& all, Application& application) {
                        scene::formula(condition, 15, c.dim), scene::rest(),
                        scene::number(fixed_number(product, 2), stable ? c.text : c.alarm)});
   };
-  all.push_back(scene::column({scene::first_that_fits({whole("stable while"), whole("stable")}),
-                               Node{scene::Track{.value = product,
-                                                 .limit = limit,
-                                                 .end = 2.5,
-                                                 .ink = stable ? c.strength : c.alarm,
-                                                 .below = style::mix(c.panel, c.good, 0.6F),
-                                                 .beyond = style::mix(c.panel, c.alarm, 0.6F)}}})
-                    .named("stability")
-                    .told("Step size β‖k‖² of this token. 1 stores the target exactly; above 1 it "
-                          "overshoots; above 2 the "
-                          "error grows."));
+  all += scene::column({scene::first_that_fits({whole("stable while"), whole("stable")}),
+                        Node{scene::Track{.value = product,
+                                          .limit = limit,
+                                          .end = 2.5,
+                                          .ink = stable ? c.strength : c.alarm,
+                                          .below = style::mix(c.panel, c.good, 0.6F),
+                                          .beyond = style::mix(c.panel, c.alarm, 0.6F)}}})
+             .named("stability")
+             .told(
+                 "Step size β‖k‖² of this token. 1 stores the target exactly; above 1 it "
+                 "overshoots; above 2 the "
+                 "error grows.");
 }
 
 /// Gates and learning rates other than alpha and beta: one number for all tokens.
@@ -284,24 +285,24 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
     const bool forgets = is_among(gate.array, {"gamma", "forget", "mu"});
     const bool is_momentum =
         gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
-    all.push_back(slider_of({.name = "gate " + gate.array,
-                             .symbol = parameter_symbol(application.session.trace(), gate.array),
-                             .words = std::string(beginning(gate.meaning)),
-                             .few = few_words(gate.array),
-                             .value = value,
-                             .look = {.minimum = 0,
-                                      .maximum = gate.maximum,
-                                      .reset = value,
-                                      .format = "%.3g",
-                                      .role = forgets || is_momentum ? Role::gate : Role::strength},
-                             .shown = shown,
-                             .few_shown = shown,
-                             .tip = fmt::format("{}: {}. The same number at every token; “reset” undoes it.",
-                                                gate.array, gate.meaning)},
-                            [&application, array = gate.array](double number) {
-                              application.session.choose(
-                                  [&](Choice& choice) { set_constant(choice.edits, array, number); }, array);
-                            }));
+    all += slider_of({.name = "gate " + gate.array,
+                      .symbol = parameter_symbol(application.session.trace(), gate.array),
+                      .words = std::string(beginning(gate.meaning)),
+                      .few = few_words(gate.array),
+                      .value = value,
+                      .look = {.minimum = 0,
+                               .maximum = gate.maximum,
+                               .reset = value,
+                               .format = "%.3g",
+                               .role = forgets || is_momentum ? Role::gate : Role::strength},
+                      .shown = shown,
+                      .few_shown = shown,
+                      .tip = fmt::format("{}: {}. The same number at every token; “reset” undoes it.",
+                                         gate.array, gate.meaning)},
+                     [&application, array = gate.array](double number) {
+                       application.session.choose(
+                           [&](Choice& choice) { set_constant(choice.edits, array, number); }, array);
+                     });
   }
 }
 
@@ -386,18 +387,18 @@ Node numbers(const Chart& chart, const Sizes& sizes) {
     Node first = has_first ? number(0) : scene::column({});
     Node end = has_last ? number(last).right() : scene::column({});
     if (!sizes.is_exact) {
-      wishes.push_back(scene::row({std::move(first), std::move(end).filling()}, Gap::none));
+      wishes += scene::row({std::move(first), std::move(end).filling()}, Gap::none);
     } else if (sizes.nearest == 0) {
-      wishes.push_back(scene::row({number(0), std::move(end).filling()}, Gap::none));
+      wishes += scene::row({number(0), std::move(end).filling()}, Gap::none);
     } else if (sizes.nearest == last) {
-      wishes.push_back(scene::row({std::move(first).filling(), number(last)}, Gap::none));
+      wishes += scene::row({std::move(first).filling(), number(last)}, Gap::none);
     } else {
       const float before = static_cast<float>(sizes.nearest) + 0.5F - half;
       const float after = static_cast<float>(last - sizes.nearest) + 0.5F - half;
-      wishes.push_back(scene::row({std::move(first).filling(std::max(before, 0.01F)),
-                                   scene::centred(number(sizes.nearest)).filling(2 * half),
-                                   std::move(end).filling(std::max(after, 0.01F))},
-                                  Gap::none));
+      wishes += scene::row({std::move(first).filling(std::max(before, 0.01F)),
+                            scene::centred(number(sizes.nearest)).filling(2 * half),
+                            std::move(end).filling(std::max(after, 0.01F))},
+                           Gap::none);
     }
   };
   for (const auto& [has_first, has_last] :
@@ -416,13 +417,13 @@ Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
     Node bar = {scene::Bar{.value = height_of(chart, value),
                            .ink = sizes.is_chosen(i) ? c.text : style::mix(c.panel, c.dim, 0.45F),
                            .is_upright = true}};
-    all.push_back(scene::column({std::move(bar).named("bar").filling()})
-                      .named(std::to_string(size))
-                      .filling()
-                      .told(fmt::format("{} with {} {} per chunk. {} A click chooses it.",
-                                        std::isfinite(value) ? chart.words(value) : "not known yet", size,
-                                        size == 1 ? "token" : "tokens", chart.explained))
-                      .on([&application, size] { choose_size(application, size); }));
+    all += scene::column({std::move(bar).named("bar").filling()})
+               .named(std::to_string(size))
+               .filling()
+               .told(fmt::format("{} with {} {} per chunk. {} A click chooses it.",
+                                 std::isfinite(value) ? chart.words(value) : "not known yet", size,
+                                 size == 1 ? "token" : "tokens", chart.explained))
+               .on([&application, size] { choose_size(application, size); });
   }
   return scene::row(std::move(all), Gap::tight);
 }
@@ -432,7 +433,7 @@ Node axis(const Sizes& sizes) {
   Nodes all;
   for (std::size_t i = 0; i < sizes.all.size(); ++i) {
     Node size = scene::number(std::to_string(sizes.all[i]), sizes.is_chosen(i) ? 0 : scene::dim_ink);
-    all.push_back(scene::centred(scene::first_that_fits({std::move(size), scene::column({})})).filling());
+    all += scene::centred(scene::first_that_fits({std::move(size), scene::column({})})).filling();
   }
   return scene::row(std::move(all), Gap::tight);
 }
@@ -493,23 +494,23 @@ Node knob(Application& application) {
                       *errors.value, [](double error) { return plain_number(error, 2); }});
   Nodes all = {scene::caption("Chunk size C"), scene::space(Gap::tight), size_slider(application)};
   for (const Chart& chart : charts)
-    all.push_back(scene::column({scene::note(chart.title), numbers(chart, sizes),
-                                 bars(application, chart, sizes).filling()},
-                                Gap::none)
-                      .named(chart.title)
-                      .filling_between(above_bars + least_bars, above_bars + most_bars));
-  if (!charts.empty()) all.push_back(axis(sizes));
+    all += scene::column(
+               {scene::note(chart.title), numbers(chart, sizes), bars(application, chart, sizes).filling()},
+               Gap::none)
+               .named(chart.title)
+               .filling_between(above_bars + least_bars, above_bars + most_bars);
+  if (!charts.empty()) all += axis(sizes);
   if (counted.value && !counted.stale) {
     if (const std::string words = why_one_word(application, *counted.value); !words.empty())
-      all.push_back(scene::caption(words).named("one token"));
+      all += scene::caption(words).named("one token");
   }
   if (form == Form::two_pass) {
     const auto other = questions.ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);
     if (counted.value && other.value && !counted.stale && !other.stale)
-      all.push_back(scene::caption(two_pass_words(takes_more(*counted.value, *other.value))));
+      all += scene::caption(two_pass_words(takes_more(*counted.value, *other.value)));
   }
-  if (!fits && !errors.reason.empty()) all.push_back(scene::caption("float32 error: " + errors.reason));
-  all.push_back(awaiting("measuring the error", errors, questions, key));
+  if (!fits && !errors.reason.empty()) all += scene::caption("float32 error: " + errors.reason);
+  all += awaiting("measuring the error", errors, questions, key);
   return scene::column(std::move(all)).named("knob");
 }
 
@@ -518,14 +519,14 @@ Node knob(Application& application) {
 Node adjusting_numbers(Application& application) {
   const Computation& computed = *application.session.computed();
   Nodes all;
-  if (takes(*computed.variant, "alpha")) all.push_back(decay(application, computed.inputs.made_up_alpha));
-  if (takes(*computed.variant, "beta")) all.push_back(strength(application, computed.inputs));
+  if (takes(*computed.variant, "alpha")) all += decay(application, computed.inputs.made_up_alpha);
+  if (takes(*computed.variant, "beta")) all += strength(application, computed.inputs);
   other_gates(all, application, computed);
-  all.push_back(factor(application, {.name = "scale_keys",
-                                     .symbol = "\\lVert k\\rVert",
-                                     .words = "key norm",
-                                     .few = "key norm",
-                                     .look = {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}}));
+  all += factor(application, {.name = "scale_keys",
+                              .symbol = "\\lVert k\\rVert",
+                              .words = "key norm",
+                              .few = "key norm",
+                              .look = {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}});
   stability(all, application);
   for (const Parameter& row : all_parameters(*computed.variant)) parameter(all, application, computed, row);
   return scene::column(std::move(all), Gap::small).named("numbers");
@@ -539,7 +540,7 @@ Node adjusting_options(Application& application) {
   std::ranges::stable_partition(options, [](const Option& row) { return row.name != read_order_option; });
   for (const Option& row : options) option(all, application, computed, row);
   if (application.session.choice().is_changed())
-    all.push_back(with_command(application, "change.reset", scene::pill("reset")));
+    all += with_command(application, "change.reset", scene::pill("reset"));
   return scene::column(std::move(all), Gap::small).named("options");
 }
 

@@ -148,22 +148,21 @@ Node preset_sliders(const Preset& preset, const PresetSize& size,
                                     .reset = static_cast<double>(std::clamp<Index>(16, smallest, largest)),
                                     .format = "%.0f",
                                     .logarithmic = true};
-    all.push_back(
-        slider(words, static_cast<double>(size.*field), look,
-               changing([field](PresetSize& next, double value) { next.*field = std::lround(value); })));
+    all += slider(words, static_cast<double>(size.*field), look,
+                  changing([field](PresetSize& next, double value) { next.*field = std::lround(value); }));
   };
   add("tokens", &PresetSize::tokens, std::max<Index>(preset.fewest_tokens, 1), most_tokens_shown);
   add("key channels K", &PresetSize::dk, 1, most_channels_shown);
   add("value channels V", &PresetSize::dv, 1, most_channels_shown);
   if (preset.has_cosine)
-    all.push_back(slider("cosine between any two keys", size.cosine,
-                         {.minimum = 0, .maximum = largest_cosine, .reset = 0.75, .format = "%.2f"},
-                         changing([](PresetSize& next, double cosine) {
-                           next.cosine = std::round(cosine * cosine_steps) / cosine_steps;
-                         })));
-  all.push_back(scene::row({scene::caption(fmt::format("seed {}", size.seed)),
-                            scene::pill("another seed").on(changing([](PresetSize& next) { ++next.seed; }))},
-                           Gap::wide));
+    all += slider("cosine between any two keys", size.cosine,
+                  {.minimum = 0, .maximum = largest_cosine, .reset = 0.75, .format = "%.2f"},
+                  changing([](PresetSize& next, double cosine) {
+                    next.cosine = std::round(cosine * cosine_steps) / cosine_steps;
+                  }));
+  all += scene::row({scene::caption(fmt::format("seed {}", size.seed)),
+                     scene::pill("another seed").on(changing([](PresetSize& next) { ++next.seed; }))},
+                    Gap::wide);
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -274,18 +273,17 @@ Node cell_table(Application& application) {
   if (arrays.empty()) return scene::column(std::move(all), Gap::near);
   Nodes heads = {scene::column({}).fixed(index_width)};
   for (const NumbersColumn& column : arrays)
-    heads.push_back(
-        scene::line(column.name, style::Text::strong, scene::role_ink(column.role)).fixed(cell_width));
-  all.push_back(scene::row(std::move(heads), Gap::small));
+    heads += scene::line(column.name, style::Text::strong, scene::role_ink(column.role)).fixed(cell_width);
+  all += scene::row(std::move(heads), Gap::small);
   Nodes rows;
   const Index count = std::ranges::max_element(arrays, {}, &NumbersColumn::channels)->channels;
   for (Index channel = 0; channel < count; ++channel) {
     Nodes cells = {scene::caption(std::to_string(channel)).fixed(index_width)};
-    for (const NumbersColumn& column : arrays) cells.push_back(cell(application, column, token, channel));
-    rows.push_back(scene::row(std::move(cells), Gap::small));
+    for (const NumbersColumn& column : arrays) cells += cell(application, column, token, channel);
+    rows += scene::row(std::move(cells), Gap::small);
   }
   Node numbers = scene::scroll("numbers", scene::column(std::move(rows), Gap::tight));
-  all.push_back(count > most_rows ? std::move(numbers).fixed(rows_height) : std::move(numbers));
+  all += count > most_rows ? std::move(numbers).fixed(rows_height) : std::move(numbers);
   return scene::column(std::move(all), Gap::near).named("cells");
 }
 
@@ -306,14 +304,13 @@ class DataDetails {
 
   Node content() const {
     Nodes all = {title_line()};
-    if (is_shown()) all.push_back(scene::caption(sizes_in_words(*answer_.value)));
+    if (is_shown()) all += scene::caption(sizes_in_words(*answer_.value));
     Node words = scene::column(told(), Gap::near);
     Node seen = scene::column(pictures(), Gap::near);
     if (scene::window_width() > one_below_other)
-      all.push_back(
-          scene::top_row({std::move(words).filling(0.42F), std::move(seen).filling(0.58F)}, Gap::far));
+      all += scene::top_row({std::move(words).filling(0.42F), std::move(seen).filling(0.58F)}, Gap::far);
     else
-      all.push_back(scene::column({std::move(words), std::move(seen)}, Gap::near));
+      all += scene::column({std::move(words), std::move(seen)}, Gap::near);
     return scene::column(std::move(all), Gap::near);
   }
 
@@ -361,40 +358,38 @@ class DataDetails {
   Nodes told() const {
     Nodes all;
     if (const Preset* preset = preset_of(id())) {
-      all.push_back(scene::heading("Sizes and seed"));
-      all.push_back(
-          preset_sliders(*preset, preset_size(id()), [&page = page_, preset](const PresetSize& size) {
-            page.list.filter.typed.clear();
-            page.choose(preset_id(*preset, size));
-          }));
+      all += scene::heading("Sizes and seed");
+      all += preset_sliders(*preset, preset_size(id()), [&page = page_, preset](const PresetSize& size) {
+        page.list.filter.typed.clear();
+        page.choose(preset_id(*preset, size));
+      });
     }
-    if (is_text_id(id())) all.push_back(text_choice());
+    if (is_text_id(id())) all += text_choice();
     if (!is_shown()) return all;
     if (const FirstLook* look = first_look(id()); look && !look->words.empty()) {
-      all.push_back(scene::caption("Where to look"));
-      all.push_back(word_links(*look, [details = *this](const WordToSee& word) {
+      all += scene::caption("Where to look");
+      all += word_links(*look, [details = *this](const WordToSee& word) {
         Application& application = details.application_;
         details.open_at(details.is_open() ? application.session.choice().head : 0, word.token);
         bring_story_back(application);
-      }));
+      });
     }
     const DataSet& data = *answer_.value->data;
     if (!is_found_by_name(id())) {
-      std::ranges::move(doubt_rows(application_, data.doubts), std::back_inserter(all));
-      all.push_back(scene::link("choose arrays…").on([&application = application_, id = id()] {
+      all += doubt_rows(application_, data.doubts);
+      all += scene::link("choose arrays…").on([&application = application_, id = id()] {
         choose_names(application, id);
-      }));
+      });
     }
-    all.push_back(
-        what_to_look_at(data, capture_names(page_.entries), [&page = page_](const std::string& name) {
-          page.list.filter.typed.clear();
-          page.choose("capture:" + name);
-        }));
+    all += what_to_look_at(data, capture_names(page_.entries), [&page = page_](const std::string& name) {
+      page.list.filter.typed.clear();
+      page.choose("capture:" + name);
+    });
     for (const auto& [title, words] :
          {std::pair("The text", &data.text), {"Where it is from", &data.source}}) {
       if (words->empty()) continue;
-      all.push_back(scene::caption(title));
-      all.push_back(scene::paragraph(*words));
+      all += scene::caption(title);
+      all += scene::paragraph(*words);
     }
     return all;
   }
@@ -408,9 +403,9 @@ class DataDetails {
     Nodes all = {scene::caption("The text that the model continues"),
                  Node{scene::Input{.text = typed_text(id()).text, .set = choose}}.named("text")};
     if (is_shown() && answer_.value->data->read)
-      all.push_back(scene::line("It " + answer_in_words(*answer_.value->data->read), style::Text::strong));
+      all += scene::line("It " + answer_in_words(*answer_.value->data->read), style::Text::strong);
     for (const StartingText& start : starting_texts())
-      all.push_back(scene::link(start.name).on([choose, words = start.text] { choose(words); }));
+      all += scene::link(start.name).on([choose, words = start.text] { choose(words); });
     return scene::column(std::move(all), Gap::tight);
   }
 
@@ -419,24 +414,22 @@ class DataDetails {
     if (!is_shown()) {
       if (answer_.reason.empty()) return {scene::caption("being analysed…")};
       Nodes all = {scene::text(answer_.reason, style::Text::body, style::colours().alarm).named("problem")};
-      std::ranges::move(ways_out(application_, id()), std::back_inserter(all));
+      all += ways_out(application_, id());
       return all;
     }
     Nodes all;
     const Session& session = application_.session;
     if (is_open() && has_head_tables(session)) {
-      all.push_back(scene::heading("What its heads remember: a click opens one"));
-      all.push_back(head_tables(application_, [details = *this](Index head) { details.open_at(head); }));
+      all += scene::heading("What its heads remember: a click opens one");
+      all += head_tables(application_, [details = *this](Index head) { details.open_at(head); });
     }
-    all.push_back(scene::heading(answer_.value->heads.size() == 1
-                                     ? "How similar its keys are"
-                                     : "How similar their keys are: a click opens one"));
+    all += scene::heading(answer_.value->heads.size() == 1 ? "How similar its keys are"
+                                                           : "How similar their keys are: a click opens one");
     const Index present = is_open() ? session.choice().head : -1;
-    all.push_back(
-        head_pictures(*answer_.value, present, [details = *this](Index head) { details.open_at(head); }));
+    all += head_pictures(*answer_.value, present, [details = *this](Index head) { details.open_at(head); });
     if (!is_open()) return all;
-    all.push_back(scene::heading("The token at the cursor"));
-    all.push_back(cell_table(application_));
+    all += scene::heading("The token at the cursor");
+    all += cell_table(application_);
     return all;
   }
 
@@ -454,7 +447,7 @@ Node saved_place(Application& application, const std::string& id) {
                   })}),
       scene::caption("A saved place: opens its data, its rule and its token.")};
   if (const std::string& problem = application.session.message(); !problem.empty())
-    all.push_back(scene::text(problem, style::Text::body, style::colours().alarm).named("problem"));
+    all += scene::text(problem, style::Text::body, style::colours().alarm).named("problem");
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -481,8 +474,7 @@ Node rows(Application& application, DataPage& page, const std::vector<const Data
   Nodes all;
   std::string_view group;
   for (const DataEntry* entry : left) {
-    if (entry->group != group)
-      all.push_back(scene::framed(scene::caption(entry->group), Gap::near, Gap::tight));
+    if (entry->group != group) all += scene::framed(scene::caption(entry->group), Gap::near, Gap::tight);
     group = entry->group;
     const std::string key(entry->key());
     Node content = scene::column(
@@ -490,11 +482,11 @@ Node rows(Application& application, DataPage& page, const std::vector<const Data
                      scene::rest()}),
          scene::note(entry->problem.empty() ? entry->words : entry->problem)},
         Gap::tight);
-    all.push_back(page.list.row(key, std::move(content), [&application, &page, key, id = entry->id] {
+    all += page.list.row(key, std::move(content), [&application, &page, key, id = entry->id] {
       if (key != data_key(page.chosen)) page.chosen = id;
       page.list.at = key;
       if (scene::is_second_click()) open_chosen(application, page);
-    }));
+    });
   }
   return scene::scroll("entries", scene::column(std::move(all), Gap::hair));
 }

@@ -22,7 +22,7 @@ Node answer_link(Application& application, const Doubt& doubt) {
 Node doubt_row(Application& application, const std::vector<Doubt>& doubts, std::size_t i) {
   const Doubt& doubt = doubts[i];
   Nodes all = {scene::tag(doubt.words)};
-  if (!doubt.answer.empty()) all.push_back(answer_link(application, doubt));
+  if (!doubt.answer.empty()) all += answer_link(application, doubt);
   return scene::row(std::move(all)).named(std::to_string(i));
 }
 
@@ -55,7 +55,7 @@ void choose_names(Application& application, const std::string& id) {
 
 Nodes doubt_rows(Application& application, const std::vector<Doubt>& doubts) {
   Nodes rows;
-  for (std::size_t i = 0; i < doubts.size(); ++i) rows.push_back(doubt_row(application, doubts, i));
+  for (std::size_t i = 0; i < doubts.size(); ++i) rows += doubt_row(application, doubts, i);
   return rows;
 }
 
@@ -65,9 +65,9 @@ Nodes ways_out(Application& application, const std::string& id) {
   const auto answer = application.session.questions().ask(DoubtsAboutFile{id});
   if (!answer.value) return links;
   for (const Doubt& doubt : *answer.value) {
-    if (!doubt.answer.empty()) links.push_back(answer_link(application, doubt).told(doubt.words));
+    if (!doubt.answer.empty()) links += answer_link(application, doubt).told(doubt.words);
   }
-  links.push_back(names_link(application, "choose arrays…", id));
+  links += names_link(application, "choose arrays…", id);
   return links;
 }
 
@@ -82,9 +82,9 @@ void draw_doubts(Application& application, float top, float height) {
   const auto as_many = [&](std::size_t left_out) {
     const std::size_t count = doubts.size() - left_out;
     Nodes all;
-    for (std::size_t i = 0; i < count; ++i) all.push_back(doubt_row(application, doubts, i));
+    for (std::size_t i = 0; i < count; ++i) all += doubt_row(application, doubts, i);
     const std::string more = left_out > 0 ? fmt::format("{} more…", left_out) : "choose arrays…";
-    all.push_back(names_link(application, more, id));
+    all += names_link(application, more, id);
     return scene::row(std::move(all), Gap::far);
   };
   scene::show_bar(

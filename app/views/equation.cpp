@@ -74,8 +74,7 @@ Node line_node(Application& application, const std::string& line, const std::str
     boxed.push_back(symbol_in(sight.trace->symbols, application.focus()->tensor).latex);
   std::erase(boxed, "");
   Nodes all = {wrapped(line, line_size, std::move(boxed))};
-  if (!result.empty())
-    all.push_back(scene::line(result, style::Text::caption, is_present ? 0 : scene::dim_ink));
+  if (!result.empty()) all += scene::line(result, style::Text::caption, is_present ? 0 : scene::dim_ink);
   const auto go_there = [&application, index] {
     if (application.session.lookout().is_stale()) return;
     application.show_welcome = false;
@@ -103,8 +102,8 @@ void add_numbers(Nodes& all, const Application& application, const std::string& 
   const std::string& numbers =
       kept_for(key, [&] { return latex(operation.equation, sight.trace->symbols, look(true, &record)); });
   if (numbers == lit) return;
-  all.push_back(scene::caption("With the numbers of this token"));
-  all.push_back(wrapped(numbers, line_size));
+  all += scene::caption("With the numbers of this token");
+  all += wrapped(numbers, line_size);
 }
 
 /// The switch for the memory that the output reads: "after" or "before" the write.
@@ -135,13 +134,12 @@ void add_reading(Nodes& all, Application& application, const Operation& operatio
   const Index token = sight.trace->token(sight.cursor);
   const Known<ReadMoments> answer =
       session.questions().ask(ReadNow{{sight.computation}, token}, Urgency::later);
-  all.push_back(scene::caption("Read the output before or after this token's write"));
+  all += scene::caption("Read the output before or after this token's write");
   const Settings& settings = sight.computation->sequence.settings;
   if (no_read_order(*sight.computation->variant, settings).empty())
-    all.push_back(read_switch(session, is_read_before(settings)));
+    all += read_switch(session, is_read_before(settings));
   const bool is_known = answer.value && answer.value->token == token;
-  all.push_back(
-      scene::paragraph(reading_in_words(*sight.computation, is_known ? answer.value.get() : nullptr)));
+  all += scene::paragraph(reading_in_words(*sight.computation, is_known ? answer.value.get() : nullptr));
 }
 
 /// The lines of the current step, then the details of one of them.
@@ -155,10 +153,9 @@ void add_lines(Nodes& all, Application& application) {
   const Index written = std::min(pointed.value_or(present), std::ssize(phase.operations) - 1);
   Nodes rows;
   for (Index i = 0; i < std::ssize(phase.operations); ++i)
-    rows.push_back(line_node(application, entry(i == present || i == written ? lit : dim, i),
-                             results.empty() ? std::string() : entry(results, i), entry(phase.operations, i),
-                             i));
-  all.push_back(scene::column(std::move(rows), Gap::none));
+    rows += line_node(application, entry(i == present || i == written ? lit : dim, i),
+                      results.empty() ? std::string() : entry(results, i), entry(phase.operations, i), i);
+  all += scene::column(std::move(rows), Gap::none);
   add_numbers(all, application, entry(lit, written), written, entry(phase.operations, written), record);
   add_reading(all, application, entry(phase.operations, present));
 }
@@ -177,11 +174,11 @@ void draw_equation(Application& application) {
     Nodes all = {scene::caption(fmt::format("{}, line by line", variant.label))};
     if (sight.record) add_lines(all, application);
     const InnerLoss loss = loss_of(variant, sight.computation->sequence.settings);
-    all.push_back(scene::caption("Learning problem"));
-    all.push_back(scene::paragraph(loss.words));
-    if (!loss.latex.empty()) all.push_back(wrapped("\\mathcal L(S) = " + loss.latex, problem_size));
-    if (!loss.step.empty()) all.push_back(wrapped(loss.step, problem_size));
-    all.push_back(scene::caption(variant.paper));
+    all += scene::caption("Learning problem");
+    all += scene::paragraph(loss.words);
+    if (!loss.latex.empty()) all += wrapped("\\mathcal L(S) = " + loss.latex, problem_size);
+    if (!loss.step.empty()) all += wrapped(loss.step, problem_size);
+    all += scene::caption(variant.paper);
     return scene::column(std::move(all), Gap::near).named("equation");
   });
 }

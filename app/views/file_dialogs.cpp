@@ -111,10 +111,10 @@ struct Asked {
 Nodes rows(const FolderList& folder, const Asked& asked) {
   Nodes all;
   const auto add = [&](const std::string& name, const std::string& path, bool is_typed = false) {
-    all.push_back(scene::choice(name, is_typed).on([&typed = asked.typed, path, pressed = asked.pressed] {
+    all += scene::choice(name, is_typed).on([&typed = asked.typed, path, pressed = asked.pressed] {
       typed = path;
       pressed(path);
-    }));
+    });
   };
   if (folder.path.has_relative_path()) {
     std::error_code gone;  // the current folder may have been removed
@@ -175,7 +175,7 @@ Node opening_verdict(Application& application, const FolderList& folder) {
     const std::string named = path_in_id(application.session.refused()) + ": ";  // the line above shows it
     if (words.starts_with(named)) words.erase(0, named.size());
     Nodes all = {sentence(words, c.alarm)};
-    std::ranges::move(ways_out(application, application.session.refused()), std::back_inserter(all));
+    all += ways_out(application, application.session.refused());
     return scene::column(std::move(all), Gap::small);
   }
   if (is_file(path)) return sentence("Enter opens this file.", c.good);

@@ -172,13 +172,13 @@ void add_first_difference(Nodes& all, Application& application, Form form, const
   if (wrong.value && !wrong.stale && *wrong.value) {
     const Departure at = (*wrong.value)->tensor.departure;
     const std::string words = departure_words(*application.session.computed(), at);
-    all.push_back(alarm(words)
-                      .told(fmt::format("{}: {}\nA click goes to this step.", words, at.title))
-                      .on([&application, form, at] { go_to_departure(application, form, at); }));
+    all += alarm(words)
+               .told(fmt::format("{}: {}\nA click goes to this step.", words, at.title))
+               .on([&application, form, at] { go_to_departure(application, form, at); });
   } else if (result.first_bad_token >= 0) {
-    all.push_back(
+    all +=
         alarm(fmt::format("first difference at token {}", result.first_bad_token + 1))
-            .on([&application, token = result.first_bad_token] { application.session.go_to_token(token); }));
+            .on([&application, token = result.first_bad_token] { application.session.go_to_token(token); });
   }
 }
 
@@ -187,17 +187,17 @@ Node form_row(Application& application, Form form, const ComparedRows& compared,
   const FormResult& result = computed.form(form);
   Nodes all = {heading(application, form, result, compared)};
   if (!result.missing.empty()) {
-    all.push_back(Node{scene::Text{
-        .words = result.missing, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 2}});
+    all += Node{scene::Text{
+        .words = result.missing, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 2}};
     return scene::column(std::move(all), Gap::tight);
   }
-  all.push_back(strip(application, form, compared, token));
+  all += strip(application, form, compared, token);
   const bool is_from_rounding = !is_faulty(computed, form) && !parts_on_device(computed, form);
-  if (!result.amplified.empty() && is_from_rounding) all.push_back(scene::note(result.amplified));
+  if (!result.amplified.empty() && is_from_rounding) all += scene::note(result.amplified);
   add_first_difference(all, application, form, result);
   const std::string fused =
       form == application.session.choice().form ? fused_words(computed, form) : std::string();
-  if (!fused.empty()) all.push_back(scene::note(fused));
+  if (!fused.empty()) all += scene::note(fused);
   return scene::column(std::move(all), Gap::tight);
 }
 
@@ -209,8 +209,7 @@ Node device_tabs(Application& application) {
   Nodes tabs;
   for (const Backend* device : application.session.devices()) {
     const std::string id = device->name();
-    tabs.push_back(
-        with_command(application, "device." + id, tab(id, application.session.choice().device == id)));
+    tabs += with_command(application, "device." + id, tab(id, application.session.choice().device == id));
   }
   return scene::row(std::move(tabs), Gap::near).named("devices");
 }
@@ -218,8 +217,8 @@ Node device_tabs(Application& application) {
 Node precision_tabs(Application& application) {
   Nodes tabs;
   for (const Precision each : all_precisions)
-    tabs.push_back(with_command(application, fmt::format("precision.{}", name(each)),
-                                tab(name(each), application.session.choice().precision == each)));
+    tabs += with_command(application, fmt::format("precision.{}", name(each)),
+                         tab(name(each), application.session.choice().precision == each));
   return scene::row(std::move(tabs), Gap::small).named("precisions");
 }
 
@@ -236,15 +235,14 @@ void add_own_output(Nodes& all, const Session& session) {
     return scene::row(
         {scene::tag(words), scene::rest(), scene::number(plain_number(*computed.capture_error, 2))});
   };
-  all.push_back(
-      scene::first_that_fits(
-          {with(other_rule ? fmt::format("against the output of {}", label)
-                           : "against the model's own output file"),
-           with(other_rule ? fmt::format("{}'s output", label) : "the model's own output")})
-          .named("own output")
-          .told(fmt::format(
-              "Largest difference between {} and the array o of this head, relative to the largest o. {}",
-              reference_words(computed.choice.precision), layer)));
+  all += scene::first_that_fits(
+             {with(other_rule ? fmt::format("against the output of {}", label)
+                              : "against the model's own output file"),
+              with(other_rule ? fmt::format("{}'s output", label) : "the model's own output")})
+             .named("own output")
+             .told(fmt::format(
+                 "Largest difference between {} and the array o of this head, relative to the largest o. {}",
+                 reference_words(computed.choice.precision), layer));
 }
 
 constexpr float names_width = 66;  // design pixels
@@ -288,17 +286,17 @@ Node costs_of(const CostRow& row, const std::array<double, 3>& most, bool is_pre
   const style::Palette& c = style::colours();
   const scene::Ink ink = is_present ? c.text : c.dim;
   Nodes cells = {scene::note(form_label(row.form), ink).fixed(names_width)};
-  if (!row.missing.empty()) cells.push_back(scene::caption("–"));
+  if (!row.missing.empty()) cells += scene::caption("–");
   for (std::size_t i = 0; i < columns.size() && row.missing.empty(); ++i) {
     const double value = columns[i].value(row);
-    cells.push_back(
+    cells +=
         scene::column(
             {scene::number(columns[i].words(value), ink).named("number"),
              Node{scene::Bar{.value = value, .most = most[i], .ink = ink, .height = 4, .shows_zero = false}}
                  .named("bar")},
             Gap::tight)
             .named(columns[i].title)
-            .filling(columns[i].part));
+            .filling(columns[i].part);
   }
   return scene::row(std::move(cells));
 }
@@ -313,9 +311,9 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
   const auto answer = application.session.questions().ask(FormCosts{computation, chunk_size}, Urgency::later);
   const std::string meaning = answer.value ? what_costs_mean(*answer.value) : std::string();
   Nodes all;
-  if (has_title) all.push_back(scene::caption("Cost per token").told(meaning));
+  if (has_title) all += scene::caption("Cost per token").told(meaning);
   if (!answer.value) {
-    all.push_back(scene::caption(answer.reason.empty() ? "counting …" : answer.reason));
+    all += scene::caption(answer.reason.empty() ? "counting …" : answer.reason);
     return scene::column(std::move(all));
   }
   const std::vector<CostRow>& rows = *answer.value;
@@ -325,25 +323,24 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
       most[i] = std::max(most[i], columns[i].value(row));
   Nodes titles = {scene::space(Gap::none).fixed(names_width)};
   for (const Column& column : columns)
-    titles.push_back(scene::note(column.title).told(column.explained).filling(column.part));
-  all.push_back(scene::row(std::move(titles)));
+    titles += scene::note(column.title).told(column.explained).filling(column.part);
+  all += scene::row(std::move(titles));
   for (const CostRow& row : rows) {
     const bool is_present = application.session.choice().form == row.form;
-    all.push_back(
-        with_command(application, fmt::format("form.{}", name(row.form)), costs_of(row, most, is_present))
-            .named(fmt::format("{} cost", form_label(row.form)))
-            .told(explained(rows, row, chunk_size == 1))
-            .enabled_if(true));
+    all += with_command(application, fmt::format("form.{}", name(row.form)), costs_of(row, most, is_present))
+               .named(fmt::format("{} cost", form_label(row.form)))
+               .told(explained(rows, row, chunk_size == 1))
+               .enabled_if(true);
   }
-  if (has_meaning) all.push_back(scene::caption(meaning));
+  if (has_meaning) all += scene::caption(meaning);
   return scene::column(std::move(all), Gap::tight).named("costs");
 }
 
 Nodes compared_forms(Application& application, const ComparedRows& compared, Index token, bool has_device) {
   Nodes all;
-  for (const Form form : all_forms) all.push_back(form_row(application, form, compared, token));
+  for (const Form form : all_forms) all += form_row(application, form, compared, token);
   if (!has_device)
-    all.push_back(scene::row({scene::caption("computed on"), scene::rest(), device_tabs(application)}));
+    all += scene::row({scene::caption("computed on"), scene::rest(), device_tabs(application)});
   add_own_output(all, application.session);
   return all;
 }
@@ -357,13 +354,13 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
       fmt::format("{} in {}", compared.is_written ? "Writes" : "Outputs", counted(count, "form", "forms"));
   Nodes head = {scene::tag(title), scene::rest()};
   if (has_device) {
-    head.push_back(device_tabs(application));
-    head.push_back(scene::space(Gap::small));
+    head += device_tabs(application);
+    head += scene::space(Gap::small);
   }
-  head.push_back(precision_tabs(application));
+  head += precision_tabs(application);
   Nodes all = {scene::row(std::move(head))};
-  std::ranges::move(compared_forms(application, compared, token, has_device), std::back_inserter(all));
-  all.push_back(form_costs(application, true, has_meaning));
+  all += compared_forms(application, compared, token, has_device);
+  all += form_costs(application, true, has_meaning);
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -380,7 +377,7 @@ Node either(Application& application, const ComparedRows& compared, Index token)
        scene::rest(), precision_tabs(application)});
   Nodes all;
   if (costs)
-    all.push_back(form_costs(application, false, true));
+    all += form_costs(application, false, true);
   else
     all = compared_forms(application, compared, token, false);
   all.insert(all.begin(), std::move(head));

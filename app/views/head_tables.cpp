@@ -50,10 +50,10 @@ Node table(Index index, const Known<TablesOfHeads>& answer, std::uint64_t versio
     const std::string legible = fmt::format("{:.2f}", head->legibility);
     std::string brief = legible;  // ".56" where "0.56" would run into the number of the head
     if (const std::size_t zero = legible.find("0."); zero < 2) brief.erase(zero, 1);
-    below.push_back(
+    below +=
         scene::first_that_fits({scene::number(legible, scene::dim_ink), scene::number(brief, scene::dim_ink)})
             .right()
-            .filling());
+            .filling();
   }
   return scene::column({square(std::move(picture), is_present), scene::row(std::move(below), Gap::near)},
                        Gap::tight)
@@ -120,7 +120,7 @@ Nodes legends(const PreviewedData& preview) {
   const auto add = [&](std::vector<double> HeadPreview::*values, scene::Ink ink, const char* words) {
     const auto has = [&](const HeadPreview& head) { return !(head.*values).empty(); };
     if (std::ranges::any_of(preview.heads, has))
-      all.push_back(scene::row({scene::mark(Mark::Kind::square, ink), scene::caption(words)}, Gap::small));
+      all += scene::row({scene::mark(Mark::Kind::square, ink), scene::caption(words)}, Gap::small);
   };
   add(&HeadPreview::strength, c.strength, "step size β‖k‖² of each token: full height is 2");
   add(&HeadPreview::kept, c.gate, "decay 1 − α at each token: full height is 1");
@@ -143,10 +143,10 @@ Node head_tables(Application& application, const std::function<void(Index)>& ope
   for (Index index = 0; index < session.data().heads; ++index) {
     const bool is_present = index == session.choice().head;
     // The callback keeps the tables alive until they are drawn.
-    all.push_back(
+    all +=
         table(index, answer, session.computed()->version, is_present).on([open, index, kept = answer.value] {
           open(index);
-        }));
+        });
   }
   return scene::flow(std::move(all), Gap::small);
 }
@@ -155,13 +155,13 @@ Node head_pictures(const PreviewedData& preview, Index present, const std::funct
   Nodes heads;
   for (std::size_t i = 0; i < preview.heads.size(); ++i) {
     const auto head = static_cast<Index>(i);
-    heads.push_back(picture(preview, i, head == present).on([open, head] { open(head); }));
+    heads += picture(preview, i, head == present).on([open, head] { open(head); });
   }
   Nodes all = {scene::flow(std::move(heads), Gap::wide)};
   if (const Index count = preview.data->heads * preview.data->batches;
       count > static_cast<Index>(preview.heads.size()))
-    all.push_back(scene::caption(fmt::format("The first {} of {} heads.", preview.heads.size(), count)));
-  std::ranges::move(legends(preview), std::back_inserter(all));
+    all += scene::caption(fmt::format("The first {} of {} heads.", preview.heads.size(), count));
+  all += legends(preview);
   return scene::column(std::move(all), Gap::near);
 }
 

@@ -97,14 +97,14 @@ Node column_of(const std::vector<Group>& groups) {
   Nodes cells;
   for (const Group& group : groups) {
     if (&group != &groups.front()) {
-      cells.push_back(scene::space(Gap::small));
-      cells.push_back(scene::space(Gap::small));
+      cells += scene::space(Gap::small);
+      cells += scene::space(Gap::small);
     }
-    cells.push_back(scene::caption(std::string(group.name)));
-    cells.push_back(scene::space(Gap::none));
+    cells += scene::caption(std::string(group.name));
+    cells += scene::space(Gap::none);
     for (const HelpLine& row : group.rows) {
-      cells.push_back(scene::key(row.key));
-      cells.push_back(scene::line(row.words).named(row.key));
+      cells += scene::key(row.key);
+      cells += scene::line(row.words).named(row.key);
     }
   }
   return scene::grid(2, std::move(cells), Gap::near, Gap::hair);
@@ -120,7 +120,7 @@ void draw_keys_help(Application& application) {
     std::size_t most = 1;  // as low as possible
     while (columns_of(shown, most).size() > column_count) ++most;
     Nodes all;
-    for (const std::vector<Group>& column : columns_of(shown, most)) all.push_back(column_of(column));
+    for (const std::vector<Group>& column : columns_of(shown, most)) all += column_of(column);
     return scene::column(
                {scene::line("Keys and mouse", style::Text::title), scene::top_row(std::move(all), Gap::far)},
                Gap::near)

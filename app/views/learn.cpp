@@ -88,12 +88,12 @@ Node questions_row(Application& application, const std::string& words, std::opti
     const char* const question = entry(learn_questions, page);
     const bool is_asked = application.session.state().learn.page == page;
     if (!is_asked && page != LearnPage::step && !application.shows_all()) continue;
-    all.push_back(scene::text(question, is_asked ? style::Text::strong : style::Text::body,
-                              is_asked ? 0 : scene::dim_ink, Fit::whole)
-                      .named(question)
-                      .on([&session = application.session, page] {
-                        session.change([page](SessionState& state) { state.learn.page = page; });
-                      }));
+    all += scene::text(question, is_asked ? style::Text::strong : style::Text::body,
+                       is_asked ? 0 : scene::dim_ink, Fit::whole)
+               .named(question)
+               .on([&session = application.session, page] {
+                 session.change([page](SessionState& state) { state.learn.page = page; });
+               });
   }
   const auto leading = [&](Node node, Index token) {
     return std::move(node)
@@ -101,9 +101,9 @@ Node questions_row(Application& application, const std::string& words, std::opti
         .told(fmt::format("Go to token {}.", token + 1))
         .on([&application, token] { application.go_to(token); });
   };
-  all.push_back(made_after ? scene::first_that_fits({leading(scene::link(words), *made_after),
-                                                     leading(scene::note(words, 0), *made_after)})
-                           : scene::note(words));
+  all += made_after ? scene::first_that_fits({leading(scene::link(words), *made_after),
+                                              leading(scene::note(words, 0), *made_after)})
+                    : scene::note(words);
   return scene::row(std::move(all), Gap::wide);
 }
 
@@ -164,17 +164,17 @@ Node learn_page(Application& application) {
   const Index token = moment && answer.stale ? moment->token : application.session.token();
   Nodes all;
   if (computed && token < computed->sequence.tokens)
-    all.push_back(questions_row(
-        application, moment_words(moment, counted_token(*computed, token), text_before(*computed, token)),
-        made_after(moment, token)));
+    all += questions_row(application,
+                         moment_words(moment, counted_token(*computed, token), text_before(*computed, token)),
+                         made_after(moment, token));
   const LearnPage page = computed ? application.session.state().learn.page : LearnPage::step;
   if (page != LearnPage::step) {
-    all.push_back((page == LearnPage::keys ? keys_page(application) : capacity_page(application)).filling());
+    all += (page == LearnPage::keys ? keys_page(application) : capacity_page(application)).filling();
   } else {
-    if (computed) all.push_back(loss_formula(*computed));
-    all.push_back((moment ? moment_picture({application, *moment, version_of(answer.value), answer.stale})
-                          : reason_page(why_nothing(application, answer)))
-                      .filling());
+    if (computed) all += loss_formula(*computed);
+    all += (moment ? moment_picture({application, *moment, version_of(answer.value), answer.stale})
+                   : reason_page(why_nothing(application, answer)))
+               .filling();
   }
   return scene::column(std::move(all), Gap::near);
 }
@@ -239,7 +239,7 @@ Nodes loss_of_step(Application& application) {
   const LearningMoment* const moment = moment_in(answer);
   if (!moment) return {};
   Nodes sentences = {scene::paragraph(step_sentence(*moment))};  // the others keep its place while it changes
-  for (const char* const longest : longest_step_sentences) sentences.push_back(scene::paragraph(longest));
+  for (const char* const longest : longest_step_sentences) sentences += scene::paragraph(longest);
   return {scene::caption(moment->step.problem.token_count > 1 ? "Loss of this batch" : "Loss at this token"),
           losses(*moment), scene::steady(std::move(sentences)).named("left")};
 }
@@ -273,15 +273,14 @@ void draw_learn_side(Application& application) {
     if (!computed) return scene::column({});
     // For a rule without a loss, the picture's place says what the rule does instead.
     Nodes all = loss_of_step(application);
-    all.push_back(adjusting_numbers(application));
+    all += adjusting_numbers(application);
     // Below the sliders, which must not move: it appears and disappears while they are dragged.
     if (computed->divergence)
-      all.push_back(
-          scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm));
+      all += scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm);
     if (application.shows_all()) {
-      all.push_back(spectrum(application));
+      all += spectrum(application);
       // Last, as Step has them too: the spectrum must be visible beside the sliders without scrolling.
-      all.push_back(adjusting_options(application));
+      all += adjusting_options(application);
     }
     return scene::column(std::move(all), Gap::near).named("side");
   });

@@ -179,11 +179,11 @@ Node lanes_headline(const Session& session, bool is_alignment) {
       scene::text(std::string(legend.title), style::Text::strong, 0, Fit::whole).named("title"),
       scene::note(which).filling()};
   Nodes all = words;
-  all.push_back(scene::row(
+  all += scene::row(
       {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatched, c.alarm, legend.excess),
        entry(Mark::Kind::box, c.alarm, "damaged by this token"), entry(Mark::Kind::box, c.gate, "repaired"),
        entry(Mark::Kind::hatched, c.faint, "not yet stored")},
-      Gap::wide));
+      Gap::wide);
   return scene::first_that_fits({scene::row(std::move(all), Gap::wide), scene::row(words, Gap::wide)})
       .named("headline")
       .told(recalled_measure(is_alignment, *session.computed()->variant));

@@ -128,8 +128,8 @@ Node picture_of(const ShownMatrix& shown, std::uint64_t version) {
 Node head_of(const LearningMoment& moment, const ShownMatrix& shown) {
   if (!shown.key.numbers) return scene::caption(" ");
   Nodes all;
-  if (shown.along_key) all.push_back(scene::formula("k", style::formula_label, style::colours().key));
-  all.push_back(scene::that_fits(margin_words(moment.outer->is_difference, shown.is_step)));
+  if (shown.along_key) all += scene::formula("k", style::formula_label, style::colours().key);
+  all += scene::that_fits(margin_words(moment.outer->is_difference, shown.is_step));
   return scene::row(std::move(all));
 }
 
@@ -231,8 +231,8 @@ Node layer(double part, bool is_back, const std::string& latex, const std::strin
   const scene::Ink ink = is_back ? style::colours().error : scene::dim_ink;
   const auto written = [&](Fit fit) { return Node{scene::Formula{.latex = latex, .size = 15, .fit = fit}}; };
   Nodes wishes;
-  if (!words.empty()) wishes.push_back(scene::row({written(Fit::whole), scene::tag(words)}, Gap::small));
-  wishes.push_back(written(Fit::shorten));
+  if (!words.empty()) wishes += scene::row({written(Fit::whole), scene::tag(words)}, Gap::small);
+  wishes += written(Fit::shorten);
   const auto head = is_back ? scene::Rule::Head::left : scene::Rule::Head::right;
   return scene::column({Node{scene::Rule{.room = Gap::near, .head = head, .ink = ink}},
                         scene::centred(scene::first_that_fits(std::move(wishes)))},
@@ -247,8 +247,8 @@ Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<St
   if (side == NetworkSide::forward) {
     Nodes all = {layer(half, false, "h=\\mathrm{gelu}(W_1^{\\top}k+b_1)", ""),
                  layer(half, false, "y=W_2^{\\top}h+b_2", "")};
-    all.push_back(moment.network->is_normalised() ? layer(rest, false, "f=k+\\mathrm{LN}(y)", "")
-                                                  : scene::rest().filling(static_cast<float>(rest)));
+    all += moment.network->is_normalised() ? layer(rest, false, "f=k+\\mathrm{LN}(y)", "")
+                                           : scene::rest().filling(static_cast<float>(rest));
     return scene::row(std::move(all), Gap::small);
   }
   const bool is_step = side == NetworkSide::step;
@@ -290,7 +290,7 @@ Node step_matrices(const LearnScene& scene) {
     return step.iterates.empty() ? matrices_of(scene.moment, has_check) : iterated_matrices(step, iterate);
   });
   Nodes all;
-  for (const ShownMatrix& matrix : shown) all.push_back(matrix_node(scene, matrix).filling());
+  for (const ShownMatrix& matrix : shown) all += matrix_node(scene, matrix).filling();
   return scene::top_row(std::move(all), Gap::far);
 }
 

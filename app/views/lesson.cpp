@@ -54,7 +54,7 @@ Node paragraph(const LessonText& text, const Facts* facts, scene::Ink ink) {
 
 Node paragraphs(const std::vector<LessonText>& texts, const Facts* facts, scene::Ink ink) {
   Nodes all;
-  for (const LessonText& text : texts) all.push_back(paragraph(text, facts, ink));
+  for (const LessonText& text : texts) all += paragraph(text, facts, ink);
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -62,12 +62,11 @@ Node paragraphs(const std::vector<LessonText>& texts, const Facts* facts, scene:
 Node progress(const LessonWalk& walk) {
   Nodes strokes;
   for (std::size_t i = 0; i < walk.lesson().steps.size(); ++i)
-    strokes.push_back(
-        Node{scene::Bar{.value = 1,
-                        .ink = i <= walk.index() ? style::colours().text : style::colours().edge,
-                        .height = stroke_height,
-                        .shows_zero = false}}
-            .filling());
+    strokes += Node{scene::Bar{.value = 1,
+                               .ink = i <= walk.index() ? style::colours().text : style::colours().edge,
+                               .height = stroke_height,
+                               .shows_zero = false}}
+                   .filling();
   return scene::row(std::move(strokes), Gap::small);
 }
 
@@ -82,7 +81,7 @@ Node choice(Application& application, std::size_t index, const Facts* facts,
   const scene::Ink ink = guess.looked && !is_true && !is_chosen ? scene::faint_ink : 0;
   Nodes line = {scene::tag(std::string(1, static_cast<char>('A' + index)), scene::dim_ink),
                 paragraph(question.choices[index].words, facts, ink).filling()};
-  if (is_true) line.push_back(scene::tag("✓", c.good));
+  if (is_true) line += scene::tag("✓", c.good);
   Node framed = scene::framed(scene::row(std::move(line), Gap::near), Gap::near, Gap::near,
                               is_true     ? c.good
                               : is_chosen ? c.text
@@ -98,9 +97,8 @@ Node choices(Application& application, const Facts* facts) {
   std::optional<std::size_t> truth;
   if (facts) truth = true_choice(question, facts->views);
   Nodes all;
-  if (!question.words.empty()) all.push_back(scene::text(question.words));
-  for (std::size_t i = 0; i < question.choices.size(); ++i)
-    all.push_back(choice(application, i, facts, truth));
+  if (!question.words.empty()) all += scene::text(question.words);
+  for (std::size_t i = 0; i < question.choices.size(); ++i) all += choice(application, i, facts, truth);
   return scene::column(std::move(all), Gap::small);
 }
 
@@ -125,12 +123,12 @@ Node number_question(Application& application, const Facts* facts) {
                                .value = guess.number.value_or((question.least + question.most) / 2),
                                .look = look,
                                .set = [&guess](double value) { guess.number = value; }}};
-  all.push_back(std::move(slider).named("guess").enabled_if(!guess.looked));
+  all += std::move(slider).named("guess").enabled_if(!guess.looked);
   if (guess.looked && facts)
-    all.push_back(
+    all +=
         scene::text(number_verdict(question, *guess.number, question.truth->expression.number(facts->views)),
                     style::Text::strong)
-            .named("verdict"));
+            .named("verdict");
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -142,18 +140,17 @@ Node mark_question(Application& application, const Facts* facts) {
   Nodes all = {scene::text(question.words, style::Text::body, 0),
                scene::caption("Click the cells, or move with the arrow keys and mark with Space.")};
   if (!guess.looked || !facts) {
-    all.push_back(
-        scene::text(fmt::format("{} marked", guess.cells.size()), style::Text::strong).named("marked"));
+    all += scene::text(fmt::format("{} marked", guess.cells.size()), style::Text::strong).named("marked");
     return scene::column(std::move(all), Gap::near);
   }
   const auto right = true_cells(question, facts->views);
   const auto hits =
       std::ranges::count_if(guess.cells, [&](const auto& cell) { return right.contains(cell); });
   const auto row = [&](const char* words, std::ptrdiff_t count, scene::Ink ink) {
-    all.push_back(scene::row({scene::text(std::to_string(count), style::Text::strong, ink).fixed(24),
-                              scene::tag(words)},
-                             Gap::small)
-                      .named(words));
+    all += scene::row(
+               {scene::text(std::to_string(count), style::Text::strong, ink).fixed(24), scene::tag(words)},
+               Gap::small)
+               .named(words);
   };
   row("marked, and right", hits, c.good);
   row("marked, but wrong", std::ssize(guess.cells) - hits, c.alarm);
@@ -183,16 +180,15 @@ Node question(Application& application, const Facts* facts) {
   Nodes all = {asked(application, facts)};
   const Guess& guess = application.lesson.guess();
   if (guess.looked) {
-    all.push_back(paragraphs(step.after, facts, 0).named("after"));
+    all += paragraphs(step.after, facts, 0).named("after");
   } else {
-    all.push_back(with_command(application, "lesson.on", scene::pill("Look ⏎", guess.is_made()))
-                      .named("look")
-                      .enabled_if(guess.is_made()));
+    all += with_command(application, "lesson.on", scene::pill("Look ⏎", guess.is_made()))
+               .named("look")
+               .enabled_if(guess.is_made());
     if (!guess.is_made())
-      all.push_back(scene::caption(step.question->kind != LessonQuestion::Kind::number
-                                       ? "First predict, then look."
-                                   : step.question->plot.empty() ? "First set the slider, or press ← and →."
-                                                                 : "First drag the ring, or press ← and →."));
+      all += scene::caption(step.question->kind != LessonQuestion::Kind::number ? "First predict, then look."
+                            : step.question->plot.empty() ? "First set the slider, or press ← and →."
+                                                          : "First drag the ring, or press ← and →.");
   }
   return scene::column(std::move(all), Gap::near).named("question");
 }
@@ -204,8 +200,8 @@ Node foot(Application& application) {
                with_command(application, "lesson.leave", scene::word_button("Esc leave")).named("leave"),
                scene::rest()};
   if (!walk.hides())
-    all.push_back(with_command(application, "lesson.on", scene::pill(is_last ? "finish" : "next →", true))
-                      .named("next"));
+    all += with_command(application, "lesson.on", scene::pill(is_last ? "finish" : "next →", true))
+               .named("next");
   return scene::row(std::move(all), Gap::near);
 }
 
@@ -250,19 +246,17 @@ Node page(Application& application, const Known<Facts>& known, const PageParts& 
   const float from = scene::window_height() >= high_window ? question_from_in_high : question_from;
   if (parts.steady && step.question) head = std::move(head).fixed(from);
   Nodes all = {std::move(head)};
-  if (!known.reason.empty())
-    all.push_back(scene::text(known.reason, style::Text::caption, style::colours().alarm));
-  all.push_back(question(application, facts));
-  all.push_back(scene::rest());
+  if (!known.reason.empty()) all += scene::text(known.reason, style::Text::caption, style::colours().alarm);
+  all += question(application, facts);
+  all += scene::rest();
   if (application.has_left_place_of_lesson())
-    all.push_back(scene::link("Back to this step's place")
-                      .named("return")
-                      .told("You went elsewhere.")
-                      .on([&application] { application.show_step_of_lesson(); }));
+    all += scene::link("Back to this step's place")
+               .named("return")
+               .told("You went elsewhere.")
+               .on([&application] { application.show_step_of_lesson(); });
   else if (parts.peek && !walk.hides() && covers_panels(application))
-    all.push_back(
-        with_command(application, "lesson.peek", scene::link("Show what this covers")).named("peek"));
-  all.push_back(foot(application));
+    all += with_command(application, "lesson.peek", scene::link("Show what this covers")).named("peek");
+  all += foot(application);
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -316,14 +310,14 @@ void draw_lessons_card(Application& application) {
   scene::show_card(card, application.show_lessons, [&](bool) {
     Nodes rows;
     for (const ListedLesson& each : shipped_lessons())
-      rows.push_back(scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
-                                 scene::tag(seen_words(application, each)),
-                                 scene::tag(fmt::format("{} min", each.minutes)).fixed(56)})
-                         .named(each.file.stem().string())
-                         .on([&application, file = each.file] {
-                           scene::close();
-                           application.open_lesson(file);
-                         }));
+      rows += scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
+                          scene::tag(seen_words(application, each)),
+                          scene::tag(fmt::format("{} min", each.minutes)).fixed(56)})
+                  .named(each.file.stem().string())
+                  .on([&application, file = each.file] {
+                    scene::close();
+                    application.open_lesson(file);
+                  });
     return scene::column({scene::line("Lessons", style::Text::title),
                           scene::scroll("lessons", scene::column(std::move(rows), Gap::near))},
                          Gap::near)

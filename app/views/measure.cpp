@@ -54,28 +54,28 @@ Node curves(Session& session) {
   const RaceWish& present = session.state().measure.wish;
   Nodes left = {scene::caption("At once")};
   for (const RacePreset& preset : race_presets())
-    left.push_back(wish_line(
+    left += wish_line(
         session, preset.words, same_curves(preset.wish(present), present),
-        [&preset](RaceWish& next) { next = preset.wish(next); }, preset.explained));
-  left.push_back(scene::caption("Forms"));
-  left.push_back(wish_line(session, "all", present.forms.empty(), [](RaceWish& next) {
-                   next.forms.clear();
-                 }).named("all forms"));
+        [&preset](RaceWish& next) { next = preset.wish(next); }, preset.explained);
+  left += scene::caption("Forms");
+  left += wish_line(session, "all", present.forms.empty(), [](RaceWish& next) {
+            next.forms.clear();
+          }).named("all forms");
   for (const Form form : all_forms)
-    left.push_back(wish_line(session, name(form), is_among(form, present.forms),
-                             [form](RaceWish& next) { toggle(next.forms, form); }));
-  left.push_back(scene::caption("Beside them"));
-  left.push_back(wish_line(session, "softmax", present.peer, [](RaceWish& next) { next.peer = !next.peer; }));
+    left += wish_line(session, name(form), is_among(form, present.forms),
+                      [form](RaceWish& next) { toggle(next.forms, form); });
+  left += scene::caption("Beside them");
+  left += wish_line(session, "softmax", present.peer, [](RaceWish& next) { next.peer = !next.peer; });
   Nodes rules = {wish_line(session,
                            fmt::format("the open one: {}", find_variant(session.choice().variant).label),
                            present.variants.empty(), [](RaceWish& next) { next.variants.clear(); })
                      .named("open rule")};
   for (const Variant& variant : variants()) {
     if (variant.id == "softmax") continue;
-    rules.push_back(wish_line(
-                        session, variant.label, is_among(variant.id, present.variants),
-                        [id = variant.id](RaceWish& next) { toggle(next.variants, id); }, variant.words)
-                        .named(variant.id));
+    rules += wish_line(
+                 session, variant.label, is_among(variant.id, present.variants),
+                 [id = variant.id](RaceWish& next) { toggle(next.variants, id); }, variant.words)
+                 .named(variant.id);
   }
   return scene::top_row(
       {scene::column(std::move(left)).filling(),
@@ -97,18 +97,18 @@ Node where(Session& session) {
                                                     [](RaceWish& next) { next.devices.clear(); })};
   for (const Backend* const device : session.devices()) {
     const std::string reason = session.why_not_on(*device, Form::recurrent, nullptr);
-    all.push_back(wish_line(
+    all += wish_line(
         session, device->name(), is_among(device->name(), present.devices),
         [id = device->name()](RaceWish& next) { toggle(next.devices, id); },
-        reason.empty() ? std::string() : "Shown from reports; here it cannot be used: " + reason));
+        reason.empty() ? std::string() : "Shown from reports; here it cannot be used: " + reason);
   }
-  all.push_back(scene::caption("Precisions"));
+  all += scene::caption("Precisions");
   for (const Precision precision : all_precisions) {
-    all.push_back(wish_line(session, name(precision), is_among(precision, present.precisions),
-                            [precision](RaceWish& next) {
-                              toggle(next.precisions, precision);
-                              if (next.precisions.empty()) next.precisions = {precision};
-                            }));
+    all += wish_line(session, name(precision), is_among(precision, present.precisions),
+                     [precision](RaceWish& next) {
+                       toggle(next.precisions, precision);
+                       if (next.precisions.empty()) next.precisions = {precision};
+                     });
   }
   return scene::column(std::move(all));
 }
@@ -126,14 +126,13 @@ Node lengths(Session& session) {
   for (Index tokens = 16; tokens <= longest; tokens *= 2) offered.insert(tokens);
   Nodes all = {scene::caption("Lengths that are raced here, in tokens")};
   for (const Index tokens : offered) {
-    all.push_back(
-        wish_line(session, in_digits(tokens), is_among(tokens, present.lengths), [tokens](RaceWish& next) {
-          toggle(next.lengths, tokens);
-          if (next.lengths.empty()) next.lengths = {tokens};
-          std::ranges::sort(next.lengths);
-        }));
+    all += wish_line(session, in_digits(tokens), is_among(tokens, present.lengths), [tokens](RaceWish& next) {
+      toggle(next.lengths, tokens);
+      if (next.lengths.empty()) next.lengths = {tokens};
+      std::ranges::sort(next.lengths);
+    });
   }
-  all.push_back(scene::caption("Points that take over 2 s per run are left out."));
+  all += scene::caption("Points that take over 2 s per run are left out.");
   return scene::column(std::move(all));
 }
 
@@ -144,11 +143,10 @@ Node shape(Session& session, const MeasuredNow& now) {
                                void (*set)(RaceWish&, Index)) {
     Nodes tabs;
     for (const Index number : offered)
-      tabs.push_back(
-          Node{scene::Button{std::to_string(number), scene::Button::Look::tab, number == chosen}}.on(
-              [&session, set, number] { wish(session, [&](RaceWish& next) { set(next, number); }); }));
-    all.push_back(scene::caption(words));
-    all.push_back(scene::row(std::move(tabs), Gap::wide).named(words));
+      tabs += Node{scene::Button{std::to_string(number), scene::Button::Look::tab, number == chosen}}.on(
+          [&session, set, number] { wish(session, [&](RaceWish& next) { set(next, number); }); });
+    all += scene::caption(words);
+    all += scene::row(std::move(tabs), Gap::wide).named(words);
   };
   add_numbers("B, batches", {1, 2, 4, 8}, present.shape.batches,
               [](RaceWish& next, Index number) { next.shape.batches = number; });
@@ -164,10 +162,10 @@ Node shape(Session& session, const MeasuredNow& now) {
       if (!is_among(each, shapes)) shapes.push_back(each);
     }
   }
-  if (!shapes.empty()) all.push_back(scene::caption("In the reports"));
+  if (!shapes.empty()) all += scene::caption("In the reports");
   for (const RaceShape& each : shapes)
-    all.push_back(wish_line(session, in_words(each), present.shape == each,
-                            [each](RaceWish& next) { next.shape = each; }));
+    all += wish_line(session, in_words(each), present.shape == each,
+                     [each](RaceWish& next) { next.shape = each; });
   return scene::column(std::move(all));
 }
 
@@ -219,21 +217,21 @@ Node race_button(Application& application, const MeasuredNow& now) {
                 missing);
   Nodes all;
   if (runs)
-    all.push_back(scene::note(fmt::format("{:.0f} % · {}", 100 * races.progress(), races.under_way()))
-                      .named("progress"));
-  all.push_back(scene::pill(label, !runs && !again && !nowhere)
-                    .named("race")
-                    .enabled_if(!nowhere)
-                    .told(tip)
-                    .on([&application, &races, &session, runs, again] {
-                      if (runs) return races.cancel(session);
-                      try {
-                        if (again) races.forget(session);
-                        races.start(session);
-                      } catch (const Error& error) {
-                        application.refusal = error.what();
-                      }
-                    }));
+    all += scene::note(fmt::format("{:.0f} % · {}", 100 * races.progress(), races.under_way()))
+               .named("progress");
+  all += scene::pill(label, !runs && !again && !nowhere)
+             .named("race")
+             .enabled_if(!nowhere)
+             .told(tip)
+             .on([&application, &races, &session, runs, again] {
+               if (runs) return races.cancel(session);
+               try {
+                 if (again) races.forget(session);
+                 races.start(session);
+               } catch (const Error& error) {
+                 application.refusal = error.what();
+               }
+             });
   return scene::row(std::move(all));
 }
 
@@ -267,19 +265,20 @@ Node chart_switches(Application& application, const MeasuredNow& now) {
   Session& session = application.session;
   Nodes all;
   if (now.has_leading())
-    all.push_back(Node{scene::Menu{"save", [&application, &now] { return save_menu(application, now); }, 160}}
-                      .named("save report")
-                      .told("Saves the primary report. `palimpsest render --workspace measure --race FILE` "
-                            "draws it as a picture."));
+    all += Node{scene::Menu{"save", [&application, &now] { return save_menu(application, now); }, 160}}
+               .named("save report")
+               .told(
+                   "Saves the primary report. `palimpsest render --workspace measure --race FILE` "
+                   "draws it as a picture.");
   const bool has_transfers = std::ranges::any_of(now.reports, [](const SeenReport& report) {
     return std::ranges::any_of(report.report->points,
                                [](const RacePoint& point) { return point.transfers.median > 0; });
   });
   if (has_transfers || session.state().measure.whole)
-    all.push_back(pair(session, &MeasureState::whole, "computing", "with transfers",
-                       "Computing alone, or with all transfers and allocations."));
-  all.push_back(pair(session, &MeasureState::per_token, "time", "per token",
-                     "The time of the whole sequence, or per token."));
+    all += pair(session, &MeasureState::whole, "computing", "with transfers",
+                "Computing alone, or with all transfers and allocations.");
+  all += pair(session, &MeasureState::per_token, "time", "per token",
+              "The time of the whole sequence, or per token.");
   return scene::row(std::move(all)).named("switches");
 }
 
@@ -300,12 +299,12 @@ Node headline(const std::string& sentence, const std::string& detail) {
   Nodes wishes;
   const auto add = [&](std::size_t cut, Fit fit, style::Text letters) {
     const auto [said, more] = split_at(sentence, cut);
-    wishes.push_back(scene::column(
+    wishes += scene::column(
         {scene::text(said, letters, 0, fit).named("headline"), Node{scene::Text{.words = more + detail,
                                                                                 .style = style::Text::caption,
                                                                                 .ink = scene::dim_ink,
                                                                                 .most_lines = 3}}
-                                                                   .named("detail")}));
+                                                                   .named("detail")});
   };
   add(std::string::npos, Fit::whole, style::Text::headline);
   for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
@@ -426,22 +425,21 @@ Node report_row(Application& application, const MeasuredNow& now, std::size_t in
                                     .named("name")
                                     .told(report_words(report))};
   if (!leads || !has_curves) {
-    row.push_back(scene::word_button(has_curves ? "make primary" : "show what it has")
-                      .on([&session = application.session, id = report.id, held = report.report] {
-                        session.change([&](SessionState& state) {
-                          state.measure.leading = id;
-                          show_what_it_has(state, *held);
-                        });
-                      })
-                      .told(has_curves
-                                ? "The sentence, the crossings and the roofline are about the primary report."
+    row += scene::word_button(has_curves ? "make primary" : "show what it has")
+               .on([&session = application.session, id = report.id, held = report.report] {
+                 session.change([&](SessionState& state) {
+                   state.measure.leading = id;
+                   show_what_it_has(state, *held);
+                 });
+               })
+               .told(has_curves ? "The sentence, the crossings and the roofline are about the primary report."
                                 : fmt::format("It has none of the selected curves. It has {}.",
-                                              shapes_words(*report.report, "; "))));
+                                              shapes_words(*report.report, "; ")));
   }
-  row.push_back(scene::word_button("×")
-                    .on([&application, report] { application.races.take_away(application.session, report); })
-                    .told(report.from == SeenReport::From::own_race ? "Forgets what was measured here."
-                                                                    : "Closes this report; its file stays."));
+  row += scene::word_button("×")
+             .on([&application, report] { application.races.take_away(application.session, report); })
+             .told(report.from == SeenReport::From::own_race ? "Forgets what was measured here."
+                                                             : "Closes this report; its file stays.");
   return scene::row(std::move(row)).named(std::to_string(index));
 }
 
@@ -451,12 +449,12 @@ Node reports(Application& application, const MeasuredNow& now) {
        scene::word_button("open…")
            .on([&application] { application.show_open = true; })
            .told("Opens a report of `palimpsest bench --json`; dropping its file does the same.")})};
-  if (is_reading(now, application.races)) all.push_back(scene::caption("being read …"));
-  for (std::size_t i = 0; i < now.reports.size(); ++i) all.push_back(report_row(application, now, i));
+  if (is_reading(now, application.races)) all += scene::caption("being read …");
+  for (std::size_t i = 0; i < now.reports.size(); ++i) all += report_row(application, now, i);
   if (!application.session.state().measure.away.empty()) {
-    all.push_back(scene::word_button("show shipped reports").on([&session = application.session] {
+    all += scene::word_button("show shipped reports").on([&session = application.session] {
       session.change([](SessionState& state) { state.measure.away.clear(); });
-    }));
+    });
   }
   return scene::column(std::move(all), Gap::tight).named("reports");
 }
@@ -466,10 +464,9 @@ Node contents(const MeasuredNow& now) {
   const RaceReport& report = *now.lead().report;
   Nodes all = {scene::heading("What is in these times")};
   const auto item = [&](bool is_in, const std::string& words) {
-    all.push_back(
-        scene::top_row({scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
-                        scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
-                       Gap::small));
+    all += scene::top_row({scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
+                           scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
+                          Gap::small);
   };
   if (const std::string runs = runs_words(now.lines()); !runs.empty()) {
     item(true, runs);
@@ -486,8 +483,8 @@ Node contents(const MeasuredNow& now) {
   item(false, "making the data, reading files, drawing");
   for (const RaceTiming& timing : report.timing) {
     if (devices.size() > 1 || !devices.contains(timing.device)) continue;
-    all.push_back(scene::word_button("more…").told(
-        fmt::format("{}: {}.\n\nData: {}.", timing.device, timing.words, report.data)));
+    all += scene::word_button("more…").told(
+        fmt::format("{}: {}.\n\nData: {}.", timing.device, timing.words, report.data));
   }
   return scene::column(std::move(all), Gap::tight).named("contents");
 }
@@ -497,8 +494,8 @@ Node facts(const Application& application, const MeasuredNow& now) {
   const RaceReport& report = *now.lead().report;
   Nodes cells;
   const auto fact = [&](const std::string& name, const std::string& words, scene::Ink ink) {
-    cells.push_back(scene::caption(name));
-    cells.push_back(scene::note(words, ink).filling().right().named(name));
+    cells += scene::caption(name);
+    cells += scene::note(words, ink).filling().right().named(name);
   };
   std::set<std::string> precisions;
   for (const RaceLine& line : now.lines()) precisions.insert(name(line.of.precision));

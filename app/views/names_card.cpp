@@ -64,7 +64,7 @@ Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& a
     });
   };
   Nodes rows = {line("none", "")};
-  for (const FileArray& array : *arrays) rows.push_back(line(array_in_words(array), array.name));
+  for (const FileArray& array : *arrays) rows += line(array_in_words(array), array.name);
   return scene::scroll("arrays", scene::column(std::move(rows), Gap::hair)).fixed(240);
 }
 
@@ -98,14 +98,14 @@ Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays
           .named("array")
           .fixed(menu_width)};
   if (array) {
-    std::ranges::move(preview(*array), std::back_inserter(cells));
+    cells += preview(*array);
     if (input == "beta" || input == "alpha") {
       const bool is_made = source.starts_with("sigmoid(");
-      cells.push_back(Node{scene::Button{"sigmoid", scene::Button::Look::tab, is_made}}
-                          .told("The array holds logits: apply 1 / (1 + e⁻ˣ)")
-                          .on([&named, arrays, input, name, is_made] {
-                            take(named, *arrays, input, is_made ? name : fmt::format("sigmoid({})", name));
-                          }));
+      cells += Node{scene::Button{"sigmoid", scene::Button::Look::tab, is_made}}
+                   .told("The array holds logits: apply 1 / (1 + e⁻ˣ)")
+                   .on([&named, arrays, input, name, is_made] {
+                     take(named, *arrays, input, is_made ? name : fmt::format("sigmoid({})", name));
+                   });
     }
   }
   return scene::row(std::move(cells)).named(input);
@@ -138,25 +138,23 @@ Node names_content(Application& application, NamedFile& named) {
   const auto answer = session.questions().ask(ArraysOfFile{named.file.string(), named.heads_first});
   Nodes all = {scene::line(fmt::format("Arrays of {}", named.file.filename().string()), style::Text::title),
                scene::caption("Which array is which input of the rule? A picture shows its first head.")};
-  if (named.file == path_in_id(session.data().id))
-    std::ranges::move(doubt_rows(application, session.data().doubts), std::back_inserter(all));
+  if (named.file == path_in_id(session.data().id)) all += doubt_rows(application, session.data().doubts);
   if (!answer.value) {
-    all.push_back(
-        answer.reason.empty()
-            ? scene::caption("being read…")
-            : scene::text(answer.reason, style::Text::body, style::colours().alarm).named("problem"));
+    all += answer.reason.empty()
+               ? scene::caption("being read…")
+               : scene::text(answer.reason, style::Text::body, style::colours().alarm).named("problem");
     return scene::column(std::move(all), Gap::near);
   }
   Nodes rows;
   for (const std::string& input : offered_inputs(application, named))
-    rows.push_back(input_row(named, answer.value, input));
-  all.push_back(scene::scroll("inputs", scene::column(std::move(rows), Gap::small)));
-  all.push_back(scene::row({scene::caption("axes of q, k and v"),
-                            scene::segments({"tokens, heads, channels", "heads, tokens, channels"},
-                                            named.heads_first ? 1 : 0,
-                                            [&named](std::size_t i) { named.heads_first = i == 1; })})
-                    .named("axes"));
-  all.push_back(buttons(application, named, missing_words(named, *answer.value)));
+    rows += input_row(named, answer.value, input);
+  all += scene::scroll("inputs", scene::column(std::move(rows), Gap::small));
+  all += scene::row({scene::caption("axes of q, k and v"),
+                     scene::segments({"tokens, heads, channels", "heads, tokens, channels"},
+                                     named.heads_first ? 1 : 0,
+                                     [&named](std::size_t i) { named.heads_first = i == 1; })})
+             .named("axes");
+  all += buttons(application, named, missing_words(named, *answer.value));
   return scene::column(std::move(all), Gap::near);
 }
 

@@ -188,12 +188,12 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
         scene::row({scene::caption(command->group).fixed(72),
                     scene::line(command->words, style::Text::body, reason.empty() ? 0 : scene::dim_ink),
                     scene::note(reason).filling(), scene::tag(key_name(command->key))});
-    rows.push_back(list.row(command->id, std::move(words), [want, command] { want(*command); })
-                       .when_pointed([&list, id = command->id] {
-                         if (scene::pointer_moves()) list.at = id;
-                       }));
+    rows += list.row(command->id, std::move(words), [want, command] { want(*command); })
+                .when_pointed([&list, id = command->id] {
+                  if (scene::pointer_moves()) list.at = id;
+                });
   }
-  if (found.empty()) rows.push_back(scene::caption("No results."));
+  if (found.empty()) rows += scene::caption("No results.");
   return scene::column(
              {Node{scene::Filter{.box = &list.filter,
                                  .hint = "Search commands, tokens, steps, panels",

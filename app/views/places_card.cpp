@@ -48,9 +48,9 @@ void draw_places_card(Application& application) {
   const scene::Card card = {.name = "Places", .widest = 1000, .beside = 120};
   scene::show_card(card, application.show_places, [&](bool) {
     Nodes rows;
-    for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows.push_back(row(application, i));
+    for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows += row(application, i);
     if (rows.empty())
-      rows.push_back(scene::paragraph("None yet. A pin holds the data, rule, form and token."));
+      rows += scene::paragraph("None yet. A pin holds the data, rule, form and token.");
     else
       rows.insert(rows.begin(), scene::row({scene::tag("").fixed(24), scene::caption("name").filling(),
                                             scene::caption("caption on the slide").filling()}));

@@ -176,7 +176,7 @@ Node form_segments(Application& application, bool is_tight = false) {
                                   .first = form == all_forms[0],
                                   .last = form == all_forms[std::size(all_forms) - 1],
                                   .fit = is_tight ? Fit::shorten : Fit::whole}};
-    all.push_back(with_command(application, fmt::format("form.{}", name(form)), std::move(segment)));
+    all += with_command(application, fmt::format("form.{}", name(form)), std::move(segment));
   }
   return scene::row(std::move(all), Gap::none);
 }
@@ -191,7 +191,7 @@ Node place_words(const Application& application, const KeptStage& kept) {
     wishes = {scene::tag(fmt::format("{} · {}", kept.place, kept.view->sentence)), scene::tag(kept.place),
               scene::tag(last == std::string::npos ? kept.place : kept.place.substr(last + 3))};
   }
-  wishes.push_back(scene::column({}));
+  wishes += scene::column({});
   return scene::first_that_fits(std::move(wishes));
 }
 
@@ -245,8 +245,8 @@ Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
                           scene::caption("Esc or a click on the name returns to the step."), pictures(0)});
   const auto with = [&kept, pictures](Nodes above, float least) {
     if (!kept.warning.empty())
-      above.push_back(scene::text(kept.warning, style::Text::caption, style::colours().alarm));
-    above.push_back(pictures(least));
+      above += scene::text(kept.warning, style::Text::caption, style::colours().alarm);
+    above += pictures(least);
     return scene::column(std::move(above));
   };
   const std::size_t low_headers = kept.formulas.latex.empty() ? 0 : 2;

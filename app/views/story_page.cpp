@@ -139,16 +139,15 @@ Node story_node(Application& application, const MemoryStory& story) {
     if (look.picture > 0 && !story.no_memory.empty()) continue;
     Nodes all;
     if (!story.keys.empty())
-      all.push_back(scene::centred(tables(application, story, token, look).named("answers")).shrinking());
+      all += scene::centred(tables(application, story, token, look).named("answers")).shrinking();
     Node foot = application.lesson.hides() ? scene::column({})
                 : application.hides_answer()
                     ? with_command(application, "view.reveal", scene::pill("show the answer", true))
                     : erase_switch(application);
-    all.push_back(scene::rest());  // the foot stays where it is, however long the headline
-    all.push_back(
-        scene::row({scene::caption(application.hides_answer() ? "" : others_in_words(story)).filling(),
-                    std::move(foot), colours(answer_scale(story.table)).right().filling()}));
-    wishes.push_back(scene::column(std::move(all), look.is_small ? Gap::near : Gap::far));
+    all += scene::rest();  // the foot stays where it is, however long the headline
+    all += scene::row({scene::caption(application.hides_answer() ? "" : others_in_words(story)).filling(),
+                       std::move(foot), colours(answer_scale(story.table)).right().filling()});
+    wishes += scene::column(std::move(all), look.is_small ? Gap::near : Gap::far);
   }
   return story_page(application, {.headline = application.telling() < 2.2 ? first_half(headline(story, token))
                                                                           : headline(story, token),
@@ -169,9 +168,9 @@ Node story_page(Application& application, StoryPage page) {
   }
   return scene::first_that_fits(2, [page = std::move(page)](std::size_t wish) {
     Nodes all = {sentence(page.headline).named("headline")};
-    if (wish == 0) all.push_back(scene::paragraph(page.about).named("about"));
-    all.push_back(scene::space(Gap::near));
-    all.push_back(Node(page.content).filling_between(wish == 0 ? page.least : 0, 0));
+    if (wish == 0) all += scene::paragraph(page.about).named("about");
+    all += scene::space(Gap::near);
+    all += Node(page.content).filling_between(wish == 0 ? page.least : 0, 0);
     return framed(scene::column(std::move(all), Gap::near), Gap::far, Gap::near);
   });
 }
@@ -240,10 +239,10 @@ Node story_buttons(Application& application) {
                with_command(application, "token.forward", scene::pill("→ next token").named("next")),
                scene::tag(place), scene::rest()};
   if (session.choice().is_changed() && !application.lesson.is_on())
-    all.push_back(with_command(application, "change.reset", scene::word_button("changed: reset")));
+    all += with_command(application, "change.reset", scene::word_button("changed: reset"));
   if (!application.lesson.is_on())
-    all.push_back(with_command(application, "lesson.list", scene::word_button("lessons")));
-  all.push_back(with_command(application, "text.type", scene::word_button("type a text")));
+    all += with_command(application, "lesson.list", scene::word_button("lessons"));
+  all += with_command(application, "text.type", scene::word_button("type a text"));
   return scene::row(std::move(all), Gap::wide);
 }
 
@@ -251,27 +250,26 @@ Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
                      const std::function<void(const std::string&)>& open) {
   if (data.notes.empty()) return scene::column({});
   Nodes all = {scene::caption(data.id.starts_with("preset:") ? "How it is made" : "What to look at")};
-  if (const FirstLook* look = first_look(data.id))
-    all.push_back(scene::paragraph(look->story + " " + look->watch));
-  all.push_back(scene::paragraph(data.notes));
+  if (const FirstLook* look = first_look(data.id)) all += scene::paragraph(look->story + " " + look->watch);
+  all += scene::paragraph(data.notes);
   Nodes links;
   for (const std::string& name : captures) {
-    if (names(data.notes, name)) links.push_back(scene::link(name).on([open, name] { open(name); }));
+    if (names(data.notes, name)) links += scene::link(name).on([open, name] { open(name); });
   }
-  if (!links.empty()) all.push_back(scene::flow(std::move(links), Gap::wide));
+  if (!links.empty()) all += scene::flow(std::move(links), Gap::wide);
   return scene::column(std::move(all)).named("notes");
 }
 
 Node word_links(const FirstLook& look, const std::function<void(const WordToSee&)>& press) {
   Nodes all;
   for (const WordToSee& word : look.words) {
-    all.push_back(scene::row({Node{scene::Button{.words = fmt::format("{} “{}”", word.token + 1, word.label),
-                                                 .look = scene::Button::Look::link,
-                                                 .ink = style::colours().accent}}
-                                  .named(fmt::format("token {}", word.token))
-                                  .on([press, word] { press(word); }),
-                              scene::tag(word.what)},
-                             Gap::small));
+    all += scene::row({Node{scene::Button{.words = fmt::format("{} “{}”", word.token + 1, word.label),
+                                          .look = scene::Button::Look::link,
+                                          .ink = style::colours().accent}}
+                           .named(fmt::format("token {}", word.token))
+                           .on([press, word] { press(word); }),
+                       scene::tag(word.what)},
+                      Gap::small);
   }
   return scene::row(std::move(all), Gap::wide).named("words");
 }

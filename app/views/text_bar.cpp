@@ -37,12 +37,12 @@ Node continuation_bars(const ReadText& text) {
   Nodes cells = {scene::tag(""), scene::tag("as trained"), scene::tag("")};
   const auto add = [&](const TextReading& reading, Index piece) {
     const double probability = std::exp(reading.last(piece));
-    cells.push_back(Node{scene::Bar{.value = probability, .ink = style::colours().value}}.filling());
-    cells.push_back(scene::number(fixed_number(probability, 2)));
+    cells += Node{scene::Bar{.value = probability, .ink = style::colours().value}}.filling();
+    cells += scene::number(fixed_number(probability, 2));
   };
   if (text.is_changed()) cells.insert(cells.end(), {scene::tag("changed"), scene::tag("")});
   for (const Index piece : pieces_shown(text)) {
-    cells.push_back(scene::line(text.quoted(piece)));
+    cells += scene::line(text.quoted(piece));
     add(*text.trained, piece);
     if (text.is_changed()) add(*text.said, piece);
   }
@@ -74,33 +74,31 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
   const auto heads = static_cast<std::size_t>(text.model->weights.heads());
   const auto part = [&](const char* title, auto HeadEffect::*number) {
     Nodes cells = {scene::tag("layer")};
-    for (std::size_t head = 0; head < heads; ++head)
-      cells.push_back(scene::tag(fmt::format("head {}", head)));
+    for (std::size_t head = 0; head < heads; ++head) cells += scene::tag(fmt::format("head {}", head));
     for (const HeadEffect& effect : effects) {
-      if (effect.head == 0) cells.push_back(scene::tag(std::to_string(effect.layer)));
+      if (effect.head == 0) cells += scene::tag(std::to_string(effect.layer));
       const std::optional<double> change = effect.*number;
       const bool is_shown = text.typed.layer == effect.layer && text.typed.head == effect.head;
-      cells.push_back(
-          Node{scene::Button{.words = change ? fixed_number(*change, 1) : "–",
-                             .look = scene::Button::Look::segment,
-                             .chosen = is_shown,
-                             .ink = change && *change < -1 ? style::colours().alarm : scene::dim_ink}}
-              .named(fmt::format("{}.{}", effect.layer, effect.head))
-              .told("Shows this head")
-              .on([&application, effect] {
-                change_text(application.session, [&](TypedText& typed) {
-                  typed.layer = effect.layer;
-                  typed.head = effect.head;
-                });
-              }));
+      cells += Node{scene::Button{.words = change ? fixed_number(*change, 1) : "–",
+                                  .look = scene::Button::Look::segment,
+                                  .chosen = is_shown,
+                                  .ink = change && *change < -1 ? style::colours().alarm : scene::dim_ink}}
+                   .named(fmt::format("{}.{}", effect.layer, effect.head))
+                   .told("Shows this head")
+                   .on([&application, effect] {
+                     change_text(application.session, [&](TypedText& typed) {
+                       typed.layer = effect.layer;
+                       typed.head = effect.head;
+                     });
+                   });
     }
     return scene::column({scene::tag(title), scene::grid(heads + 1, std::move(cells), Gap::small)},
                          Gap::tight);
   };
   Nodes all;
   if (can_erase(effects))
-    all.push_back(part("without the erase of this head", &HeadEffect::only_adds).named("only adds"));
-  all.push_back(part("without the output of this head", &HeadEffect::silent).named("silent"));
+    all += part("without the erase of this head", &HeadEffect::only_adds).named("only adds");
+  all += part("without the output of this head", &HeadEffect::silent).named("silent");
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -148,15 +146,14 @@ Node tried_texts(Application& application, const ReadText& text) {
   if (tries) tried = session.questions().ask(question, Urgency::later);
   Nodes all = {scene::heading("Twenty random texts")};
   if (!tries) {
-    all.push_back(
-        scene::paragraph("Texts about three jars; the fact about one is overwritten 0 to 3 times."));
-    all.push_back(scene::pill("run").on(turn));
+    all += scene::paragraph("Texts about three jars; the fact about one is overwritten 0 to 3 times.");
+    all += scene::pill("run").on(turn);
   } else if (tried.value) {
-    all.push_back(scene::plotted(tried_plot(*tried.value, text.is_changed())).fixed(170));
+    all += scene::plotted(tried_plot(*tried.value, text.is_changed())).fixed(170);
   } else {
-    all.push_back(scene::caption(tried.reason.empty() ? fmt::format("{:.0f} % done", 100 * tried.progress)
-                                                      : tried.reason));
-    if (tried.reason.empty()) all.push_back(scene::word_button("stop").on(turn));
+    all += scene::caption(tried.reason.empty() ? fmt::format("{:.0f} % done", 100 * tried.progress)
+                                               : tried.reason);
+    if (tried.reason.empty()) all += scene::word_button("stop").on(turn);
   }
   return scene::column(std::move(all), Gap::tight).named("tried");
 }
@@ -176,9 +173,9 @@ void add_memories(Nodes& all, Application& application, const std::shared_ptr<co
   cells.rings.clear();
   cells.tables = {{.name = "trained", .titles = {"as trained"}, .values = trained.after},
                   {.name = "changed", .titles = {"changed"}, .values = changed.after}};
-  all.push_back(scene::heading(
-      fmt::format("What the memory returns after {}", quoted_word(*session.computed(), token))));
-  all.push_back(Node{std::move(cells)}.named("memories"));
+  all += scene::heading(
+      fmt::format("What the memory returns after {}", quoted_word(*session.computed(), token)));
+  all += Node{std::move(cells)}.named("memories");
 }
 
 /// The head whose change has the largest effect, of all heads changed one at a time.
@@ -200,18 +197,18 @@ Node answers(Application& application) {
   const auto text = application.session.data().read;
   if (!text) return scene::column({});
   Nodes all = {scene::heading("Next token"), continuation_bars(*text)};
-  if (const std::string words = difference_words(*text); !words.empty()) all.push_back(scene::caption(words));
-  all.push_back(scene::caption(surprise_words(*text)));
+  if (const std::string words = difference_words(*text); !words.empty()) all += scene::caption(words);
+  all += scene::caption(surprise_words(*text));
   if (text->is_changed()) add_memories(all, application, text);
-  all.push_back(scene::heading("Effect of each head on the answer"));
+  all += scene::heading("Effect of each head on the answer");
   const auto effects = application.session.questions().ask(HeadEffects{text});
   const bool is_known = effects.value && !effects.stale;
-  all.push_back(scene::caption(is_known ? strongest_words(*text, *effects.value)
-                               : effects.reason.empty()
-                                   ? fmt::format("head by head: {:.0f} %", 100 * effects.progress)
-                                   : effects.reason));
-  if (is_known) all.push_back(head_grid(application, *text, *effects.value));
-  all.push_back(tried_texts(application, *text));
+  all +=
+      scene::caption(is_known                 ? strongest_words(*text, *effects.value)
+                     : effects.reason.empty() ? fmt::format("head by head: {:.0f} %", 100 * effects.progress)
+                                              : effects.reason);
+  if (is_known) all += head_grid(application, *text, *effects.value);
+  all += tried_texts(application, *text);
   const float height = std::min(answers_height, scene::window_height() - around_answers);
   return scene::column(
       {scene::scroll("all", scene::column(std::move(all), Gap::near).named("answers")).fixed(height)});
@@ -258,14 +255,14 @@ Node value_menu(Application& application, const char* kind, const std::string& w
   const auto content = [&application, kind, values] {
     Nodes all;
     for (const auto& [id, label] : values)
-      all.push_back(scene::link(label).named(id).on([&application, kind, id] {
+      all += scene::link(label).named(id).on([&application, kind, id] {
         change_text(application.session, [&](TypedText& typed) {
           Intervention change = targeted(typed, application.session.state().text.target, kind);
           change.value = id;
           put(typed, change, true);
         });
         scene::close();
-      }));
+      });
     return scene::scroll("values", scene::column(std::move(all), Gap::tight)).fixed(360);
   };
   return Node{scene::Menu{.words = words, .content = content, .width = list_width}}.named(kind);
@@ -293,23 +290,23 @@ Node changes(Application& application) {
                                       {"text.clear", "clear"}}) {
     const bool is_made =
         find_intervention(typed, targeted(typed, application.session.state().text.target, kind));
-    all.push_back(
-        with_command(application, command, scene::choice(find_command(application, command).words, is_made)));
+    all +=
+        with_command(application, command, scene::choice(find_command(application, command).words, is_made));
   }
   if (text->is_changed())
-    all.push_back(with_command(application, "text.as_trained",
-                               scene::link(find_command(application, "text.as_trained").words)));
+    all += with_command(application, "text.as_trained",
+                        scene::link(find_command(application, "text.as_trained").words));
   const Arrays& arrays = text->said->head(typed.layer, typed.head).arrays;
-  if (arrays.contains("beta")) all.push_back(slider_of(application, "beta", "strength β, times", 1, 3));
-  if (arrays.contains("g")) all.push_back(slider_of(application, "fade", "log decay g, times", 1, 4));
-  all.push_back(slider_of(application, "decay", "decay α (1: no decay)", 1, 1));
-  all.push_back(value_menus(application, text));
+  if (arrays.contains("beta")) all += slider_of(application, "beta", "strength β, times", 1, 3);
+  if (arrays.contains("g")) all += slider_of(application, "fade", "log decay g, times", 1, 4);
+  all += slider_of(application, "decay", "decay α (1: no decay)", 1, 1);
+  all += value_menus(application, text);
   return scene::column(std::move(all), Gap::near).named("changes");
 }
 
 void add_changes(Nodes& all, Application& application, const TypedText& typed) {
   for (const Intervention& each : typed.interventions) {
-    all.push_back(
+    all +=
         Node{scene::Button{
                  .words = in_words(each), .ink = style::colours().accent, .fit = Fit::shorten, .tail = " ×"}}
             .named("change " + to_string(each))
@@ -317,34 +314,33 @@ void add_changes(Nodes& all, Application& application, const TypedText& typed) {
             .on([&application, each] {
               change_text(application.session, [&](TypedText& next) { put(next, each, false); });
             })
-            .cut_between(60, 240));
+            .cut_between(60, 240);
   }
 }
 
 Node examples(Application& application) {
   Nodes all = {scene::heading("Example texts")};
   for (const StartingText& start : starting_texts())
-    all.push_back(scene::link(start.name).on([&application, words = start.text] {
+    all += scene::link(start.name).on([&application, words = start.text] {
       TypedText typed = application.session.data().read->typed;
       typed.text = words;
       application.session.open_named(text_id(typed));
       scene::close();
-    }));
+    });
   return scene::column(std::move(all), Gap::tight);
 }
 
 Node models(Application& application) {
   Nodes all = {scene::heading("Model")};
   for (const ShippedModel& model : shipped_models())
-    all.push_back(
-        scene::link(model.words).named(model.name).on([&application, name = std::string(model.name)] {
-          change_text(application.session, [&](TypedText& typed) {
-            typed.model = name;
-            typed.interventions.clear();
-          });
-          scene::close();
-        }));
-  all.push_back(examples(application));
+    all += scene::link(model.words).named(model.name).on([&application, name = std::string(model.name)] {
+      change_text(application.session, [&](TypedText& typed) {
+        typed.model = name;
+        typed.interventions.clear();
+      });
+      scene::close();
+    });
+  all += examples(application);
   return scene::column(std::move(all), Gap::tight).named("models");
 }
 
@@ -415,11 +411,10 @@ void draw_text_bar(Application& application, float top, float height) {
                 "The language model that reads the text, and example texts"),
            text_line(application).filling()};
     add_changes(all, application, typed);
-    all.push_back(
-        menu("change", "change", changes, changes_width, "Changes the model; the answer shows the effect"));
-    all.push_back(menu("place", fmt::format("layer {} · head {}", typed.layer, typed.head), places,
-                       list_width, "The layer and head shown"));
-    all.push_back(answer(application, *text));
+    all += menu("change", "change", changes, changes_width, "Changes the model; the answer shows the effect");
+    all += menu("place", fmt::format("layer {} · head {}", typed.layer, typed.head), places, list_width,
+                "The layer and head shown");
+    all += answer(application, *text);
   }
   scene::show_bar("Text bar", height, scene::row(std::move(all), Gap::near).named("text bar"), top);
 }

@@ -73,8 +73,8 @@ Node position(const Session& session, const Trace& trace) {
   const auto wish = [&](bool is_named, const std::string& below) {
     Nodes pieces = {piece(group + "token"), piece(number, style::Text::strong),
                     piece(all + (is_named ? " ·" : ""))};
-    if (is_named) pieces.push_back(piece(label, style::Text::strong));
-    if (!below.empty()) pieces.push_back(piece(below, style::Text::body, Fit::whole));
+    if (is_named) pieces += piece(label, style::Text::strong);
+    if (!below.empty()) pieces += piece(below, style::Text::body, Fit::whole);
     return scene::row(std::move(pieces), Gap::small);
   };
   // A label that would be cut to a dot is left out.
@@ -110,7 +110,7 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
   Nodes all;
   const auto add = [&](Node sample, Node words) {
-    all.push_back(scene::row({std::move(sample), std::move(words)}, Gap::small));
+    all += scene::row({std::move(sample), std::move(words)}, Gap::small);
   };
   const auto add_mark = [&](Mark::Kind kind, scene::Ink ink, const char* words) {
     add(scene::mark(kind, ink), scene::caption(words));
@@ -244,11 +244,11 @@ Node words(Application& application, Index span) {
   const std::vector<Index>& stored = underlined_words(session);
   const Node cut{scene::Text{.words = "…", .ink = scene::faint_ink, .height = line_height}};
   Nodes all;
-  if (first > 0) all.push_back(cut);
+  if (first > 0) all += cut;
   for (Index token = first; token < end; ++token)
-    all.push_back(word(application, token, std::ranges::binary_search(stored, token)));
-  if (end < tokens) all.push_back(cut);
-  if (session.data().read && end == tokens) all.push_back(answer(session, application.hides_answer()));
+    all += word(application, token, std::ranges::binary_search(stored, token));
+  if (end < tokens) all += cut;
+  if (session.data().read && end == tokens) all += answer(session, application.hides_answer());
   return scene::flow(std::move(all), Gap::small).named("words");
 }
 
@@ -271,14 +271,14 @@ void draw_transport(Application& application, RowsAbove rows) {
   const auto row = [&](float least, Nodes after) {
     Nodes all = {buttons(application), scene::space(Gap::small)};
     if (welcomes)  // the first line that a new user reads
-      all.push_back(with_command(
+      all += with_command(
           application, "operation.forward",
-          scene::pill("Press → for the next step, Space to play, ? for all keys.", true).named("welcome")));
+          scene::pill("Press → for the next step, Space to play, ? for all keys.", true).named("welcome"));
     else
-      all.push_back((has_steps ? position(application.session, *trace) : scene::column({}))
-                        .filling_between(least, widest_position));
-    all.push_back(grain_choice(application));
-    std::ranges::move(after, std::back_inserter(all));
+      all += (has_steps ? position(application.session, *trace) : scene::column({}))
+                 .filling_between(least, widest_position);
+    all += grain_choice(application);
+    all += std::move(after);
     return scene::row(std::move(all));
   };
   scene::show_in(

@@ -77,9 +77,8 @@ Node tensor_picture(const WrongPlace& place, const char* name, const std::vector
   const bool is_difference = &values == &place.apart;
   Nodes title;
   if (const auto symbol = place.symbols.find(at.tensor); symbol != place.symbols.end())
-    title.push_back(
-        scene::formula(symbol->second.latex, 15, is_difference ? c.alarm : c.role(symbol->second.role)));
-  title.push_back(scene::that_fits(words, is_difference ? c.alarm : c.dim));
+    title += scene::formula(symbol->second.latex, 15, is_difference ? c.alarm : c.role(symbol->second.role));
+  title += scene::that_fits(words, is_difference ? c.alarm : c.dim);
   const bool is_column = is_wide(values);
   Node cells =
       values.size() == 0
@@ -94,7 +93,7 @@ Node tensor_picture(const WrongPlace& place, const char* name, const std::vector
                                 .ring = c.alarm,
                                 .row_words = row_words}};
   Nodes all = {scene::row(std::move(title)), std::move(cells).named(name).filling(is_column ? 0.6F : 1)};
-  if (is_column) all.push_back(scene::rest().filling(0.4F));
+  if (is_column) all += scene::rest().filling(0.4F);
   return scene::column(std::move(all), Gap::tight);
 }
 
@@ -197,7 +196,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
     Nodes all = {centred({scene::formula(latex(change.is, place.symbols, boxed), 24)}),
                  should_be(change, place.symbols, boxed),
                  tensor_pictures(*application.session.computed(), place).filling()};
-    if (!application.tells_story()) all.push_back(arithmetic(application, place));
+    if (!application.tells_story()) all += arithmetic(application, place);
     return scene::column(std::move(all), Gap::near).named("wrong/" + place.tensor.departure.operation);
   }
   if (!message.empty()) return scene::paragraph("Its equations cannot be computed: " + message);
@@ -346,7 +345,7 @@ Node list_row(const ListRow& row, std::function<void()> press) {
        scene::number(row.number, number)},
       Gap::small);
   Nodes all = {std::move(line)};
-  if (row.is_chosen) all.push_back(scene::caption(row.sentence));
+  if (row.is_chosen) all += scene::caption(row.sentence);
   return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::hair,
                        row.is_chosen ? row.colour : 0)
       .named(row.label)
@@ -383,16 +382,14 @@ constexpr Index most_tokens_tried = 1024;
 bool tries_all(Nodes& all, Session& session) {
   const Index tokens = session.computed()->sequence.tokens;
   if (tokens <= most_tokens_tried || session.state().verify.tries_all) return true;
-  all.push_back(
-      scene::caption(
-          fmt::format(
-              "None is tried yet: with {} tokens each takes a while. A click on a fault tries it alone.",
-              tokens))
-          .named("untried"));
-  all.push_back(
-      scene::link("try all")
-          .told("Injects every fault in turn and measures how much the outputs differ.")
-          .on([&session] { session.change([](SessionState& state) { state.verify.tries_all = true; }); }));
+  all += scene::caption(
+             fmt::format(
+                 "None is tried yet: with {} tokens each takes a while. A click on a fault tries it alone.",
+                 tokens))
+             .named("untried");
+  all += scene::link("try all")
+             .told("Injects every fault in turn and measures how much the outputs differ.")
+             .on([&session] { session.change([](SessionState& state) { state.verify.tries_all = true; }); });
   return false;
 }
 
@@ -426,13 +423,13 @@ void add_faults(Nodes& all, Application& application) {
                       .is_chosen = is_chosen,
                       .colour = c.alarm,
                       .number_colour = is_unnoticed ? c.dim : 0};
-    all.push_back(list_row(row, [&application, next = is_chosen ? std::string() : each.fault->id] {
+    all += list_row(row, [&application, next = is_chosen ? std::string() : each.fault->id] {
       inject(application, next);
-    }));
+    });
   }
   if (tries) {
-    all.push_back(scene::space(Gap::small));
-    all.push_back(scene::caption(
+    all += scene::space(Gap::small);
+    all += scene::caption(
         known < std::ssize(faults())
             ? fmt::format("{} of {} tried", known, faults().size())
             : fmt::format(
@@ -440,12 +437,12 @@ void add_faults(Nodes& all, Application& application) {
                   possible.size() == 1 ? "1 fault applies" : fmt::format("{} faults apply", possible.size()),
                   noticed == std::ssize(possible)
                       ? fmt::format("all {} are", noticed)
-                      : fmt::format("{} {}", noticed, noticed == 1 ? "is" : "are"))));
+                      : fmt::format("{} {}", noticed, noticed == 1 ? "is" : "are")));
   }
   if (impossible.empty()) return;
-  all.push_back(scene::space(Gap::small));
-  all.push_back(scene::caption(
-      fmt::format("{} not apply to this form.", counted(std::ssize(impossible), "fault does", "faults do"))));
+  all += scene::space(Gap::small);
+  all += scene::caption(
+      fmt::format("{} not apply to this form.", counted(std::ssize(impossible), "fault does", "faults do")));
   for (const Listed& each : impossible) {
     const bool is_chosen = each.fault->id == chosen;
     const ListRow row{.label = each.fault->label,
@@ -455,12 +452,12 @@ void add_faults(Nodes& all, Application& application) {
                       .colour = c.alarm};
     const std::string refusal = fmt::format("“{}” cannot be injected into the {} form here: {}",
                                             each.fault->label, name(form), each.figures.value->without);
-    all.push_back(list_row(row, [&application, is_chosen, refusal] {
+    all += list_row(row, [&application, is_chosen, refusal] {
       if (is_chosen)
         inject(application, "");
       else
         application.refusal = refusal;
-    }));
+    });
   }
 }
 
@@ -469,16 +466,16 @@ Node fragile_list(Application& application) {
   Nodes all = {scene::caption("Right on paper, not in numbers")};
   for (const FragileForm& fragile : fragile_forms()) {
     const bool is_chosen = session.state().verify.fragile == fragile.way.id;
-    all.push_back(list_row({.label = fragile.way.label,
-                            .sentence = fragile.way.sentence,
-                            .is_chosen = is_chosen,
-                            .colour = style::colours().strength},
-                           [&session, next = is_chosen ? std::string() : fragile.way.id] {
-                             session.change([&](SessionState& state) {
-                               state.verify.fragile = next;
-                               state.verify.fault.id.clear();
-                             });
-                           }));
+    all += list_row({.label = fragile.way.label,
+                     .sentence = fragile.way.sentence,
+                     .is_chosen = is_chosen,
+                     .colour = style::colours().strength},
+                    [&session, next = is_chosen ? std::string() : fragile.way.id] {
+                      session.change([&](SessionState& state) {
+                        state.verify.fragile = next;
+                        state.verify.fault.id.clear();
+                      });
+                    });
   }
   return scene::column(std::move(all), Gap::none).named("fragile");
 }

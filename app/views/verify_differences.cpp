@@ -173,10 +173,10 @@ void add_formula(Nodes& all, const FragileRun& run) {
   if (!run.change) return;
   const FormulaChange& change = *run.change;
   const LatexStyle look = boxed_style(change, style::colours().strength);
-  all.push_back(scene::formula(latex(change.is, run.symbols, look), 22));
+  all += scene::formula(latex(change.is, run.symbols, look), 22);
   if (!change.should_be) return;
-  all.push_back(scene::caption("on paper equal to"));
-  all.push_back(scene::formula(latex(*change.should_be, run.symbols, look), 16));
+  all += scene::caption("on paper equal to");
+  all += scene::formula(latex(*change.should_be, run.symbols, look), 16);
 }
 
 std::string outcome(const FragileForm& fragile, const FragileFigures& figures) {
@@ -190,9 +190,9 @@ std::string outcome(const FragileForm& fragile, const FragileFigures& figures) {
 void add_broken(Nodes& all, const Application& application, const FragileRun& run) {
   const Computation& computed = *application.session.computed();
   for (const NotFiniteNumber& broken : run.broken | std::views::take(most_broken)) {
-    all.push_back(said(fmt::format("{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row,
-                                   broken.column, broken.title, std::isnan(broken.value) ? "NaN" : "infinite",
-                                   counted_token(computed, broken.token))));
+    all += said(fmt::format("{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row, broken.column,
+                            broken.title, std::isnan(broken.value) ? "NaN" : "infinite",
+                            counted_token(computed, broken.token)));
   }
 }
 
@@ -474,9 +474,8 @@ Node marks_legend(const ProofLines& all) {
       return std::ranges::any_of(seen->lost, [&](const LostNumber& lost) { return mark_of(lost.as) == as; });
     });
     if (!occurs) continue;
-    marks.push_back(
-        scene::row({{Mark{.kind = Mark::Kind::point, .look = lost_look(as)}}, scene::caption(in_words(as))},
-                   Gap::tight));
+    marks += scene::row(
+        {{Mark{.kind = Mark::Kind::point, .look = lost_look(as)}}, scene::caption(in_words(as))}, Gap::tight);
   }
   if (marks.empty()) return scene::column({});
   return scene::row(std::move(marks), Gap::wide)
@@ -504,8 +503,8 @@ Node headline_of(Application& application, const ProofLines& all) {
   Nodes row = {scene::text("Difference from the recurrence", style::Text::strong, 0, Fit::whole),
                scene::note(words).filling()};
   if (application.session.state().verify.fragile.empty()) {
-    row.push_back(marks_legend(all));
-    if (application.shows_all()) row.push_back(lens_choice(application.session));
+    row += marks_legend(all);
+    if (application.shows_all()) row += lens_choice(application.session);
   }
   return scene::row(std::move(row), Gap::wide).named("headline");
 }
@@ -560,19 +559,18 @@ Node fragile_form(Application& application) {
                                        [chosen](SessionState& state) { state.verify.breaks = chosen == 0; });
                                  })};
   if (!is_known) {
-    right.push_back(
-        awaiting("computing it", answer, application.session.questions(), about_fragile(application)));
+    right += awaiting("computing it", answer, application.session.questions(), about_fragile(application));
   } else if (!answer.value->run) {
-    right.push_back(said(answer.value->reason));
+    right += said(answer.value->reason);
   } else {
     const FragileFigures& figures = *answer.value;
-    right.push_back(said(outcome(fragile, figures)));
-    right.push_back(scene::caption(fmt::format(
+    right += said(outcome(fragile, figures));
+    right += scene::caption(fmt::format(
         "{}, {} form in chunks of {}{}{}", figures.variant->label, name(figures.form), figures.chunk_size,
-        figures.data_words.empty() ? "; the data as they are" : "; ", figures.data_words)));
+        figures.data_words.empty() ? "; the data as they are" : "; ", figures.data_words));
     add_broken(right, application, *figures.run);
-    right.push_back(scene::caption("It fails when"));
-    right.push_back(scene::paragraph(fragile.fails_when));
+    right += scene::caption("It fails when");
+    right += scene::paragraph(fragile.fails_when);
   }
   const auto scrolled = [](const char* name, Nodes nodes) {
     return scene::scroll(name, scene::column(std::move(nodes), Gap::near));

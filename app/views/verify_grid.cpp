@@ -160,7 +160,7 @@ Node meanings() {
        {std::tuple(Mark::Kind::box, c.good, "agrees"), std::tuple(Mark::Kind::box, c.alarm, "differs"),
         std::tuple(Mark::Kind::hatched, c.dim, "no such form"),
         std::tuple(Mark::Kind::outline, c.edge, "no device")})
-    all.push_back(scene::row({scene::mark(kind, ink), scene::caption(words)}, Gap::small));
+    all += scene::row({scene::mark(kind, ink), scene::caption(words)}, Gap::small);
   return scene::column(std::move(all), Gap::hair).filling(0.53F).named("meanings");
 }
 
@@ -173,8 +173,8 @@ Node grid(Application& application, const GridReports& known) {
     const GridReports::Row* const here = value_at(known.reports, variant.id);
     const GridReports::Row* const shipped = value_at(shipped_check().found.reports, variant.id);
     const GridRow row{&variant, &missing_forms()[index++], here ? here : shipped, !here};
-    cells.push_back(rule_name(variant, variant.id == present));
-    cells.push_back(row_of_squares(application, columns, row));
+    cells += rule_name(variant, variant.id == present);
+    cells += row_of_squares(application, columns, row);
   }
   return scene::grid(2, std::move(cells), Gap::near, Gap::none).named("cells");
 }
@@ -199,12 +199,11 @@ Node actions(Application& application) {
               "Texts up to 257 tokens, or also of 1000 and 4096. A click changes that; earlier results stay.")
           .on([&checks] { checks.with_long_texts = !checks.with_long_texts; })};
   if (!found.reports.empty())
-    all.push_back(scene::link("export…")
-                      .told("Writes the report that `palimpsest verify --json` writes.")
-                      .on([&application] {
-                        application.ask_where_to_save_text("report",
-                                                           to_json(application.checks.found().joined()));
-                      }));
+    all += scene::link("export…")
+               .told("Writes the report that `palimpsest verify --json` writes.")
+               .on([&application] {
+                 application.ask_where_to_save_text("report", to_json(application.checks.found().joined()));
+               });
   return scene::row(std::move(all), Gap::wide);
 }
 

@@ -233,7 +233,7 @@ struct BarLine {
 Node label_of(const BarLine& line) {
   const Fit fit = line.latex.empty() ? Fit::shorten : Fit::whole;
   Nodes words = {scene::text(line.words, style::Text::caption, line.colour, fit)};
-  if (!line.index.empty()) words.push_back(scene::tag(line.index, scene::faint_ink));
+  if (!line.index.empty()) words += scene::tag(line.index, scene::faint_ink);
   Node label = scene::row(std::move(words), Gap::small);
   if (line.latex.empty()) return label;
   if (line.words.empty()) return scene::formula(line.latex, 14);
@@ -257,19 +257,19 @@ Node bar_lines(const std::vector<BarLine>& lines, bool old, double dust) {
     const BarLine& line = lines[i];
     const bool is_zero = std::abs(line.value) <= dust;
     const scene::Ink ink = style::colour(colour(c.map, line.value > 0 ? bar_tone : -bar_tone, 1));
-    if (line.is_sum) rows.push_back(scene::rule(Gap::none));
-    rows.push_back(scene::row({label_of(line).filling(0.56F),
-                               Node{scene::Bar{.value = is_zero ? 0 : line.value,
-                                               .least = least,
-                                               .most = most,
-                                               .ink = old ? style::mix(c.panel, ink, 0.5F) : ink}}
-                                   .filling(0.44F),
-                               scene::number(numbers[i], is_zero ? c.faint : 0)
-                                   .fixed(numbers_width)
-                                   .right()
-                                   .told(fmt::format("{:.6g}", line.value))})
-                       .when_pointed(line.pointed)
-                       .named(std::to_string(i)));
+    if (line.is_sum) rows += scene::rule(Gap::none);
+    rows += scene::row({label_of(line).filling(0.56F),
+                        Node{scene::Bar{.value = is_zero ? 0 : line.value,
+                                        .least = least,
+                                        .most = most,
+                                        .ink = old ? style::mix(c.panel, ink, 0.5F) : ink}}
+                            .filling(0.44F),
+                        scene::number(numbers[i], is_zero ? c.faint : 0)
+                            .fixed(numbers_width)
+                            .right()
+                            .told(fmt::format("{:.6g}", line.value))})
+                .when_pointed(line.pointed)
+                .named(std::to_string(i));
   }
   return scene::column(std::move(rows), Gap::hair);
 }
@@ -391,20 +391,20 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   const Known<WhoWroteIt>& told = asked.told;
   const Node waiting =
       awaiting("computing the contributions", told, application.session.questions(), *asked.key);
-  all.push_back(heading_of(written));
+  all += heading_of(written);
   if (!told.value) {
-    if (!told.under_way) all.push_back(scene::caption(told.reason));
-    all.push_back(waiting);
+    if (!told.under_way) all += scene::caption(told.reason);
+    all += waiting;
     return;
   }
   // Within a token or a batch, a rule may use another memory than the one after it.
   const double shown = written.shown.value_or(told.value->value);
   if (!told.stale && std::abs(told.value->value - shown) > 1e-3 * std::max(1.0, std::abs(shown))) {
-    all.push_back(scene::caption(
+    all += scene::caption(
         is_faulty(application.session.sight())
             ? fmt::format("Contributions are known for the run without the fault, where the value is {}.",
                           plain_number(told.value->value, 3))
-            : "Contributions are known only for the memory after a whole batch."));
+            : "Contributions are known only for the memory after a whole batch.");
     return;
   }
   const auto& labels = application.session.sight().computation->data->labels;
@@ -414,16 +414,14 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   const auto one = found != writers.end() ? found - writers.begin() : largest_share(writers);
   const double dust = asked.cell.dust;
   const std::string fate = one < 0 ? "" : writer_fate(without_dust(entry(writers, one), dust), labels);
-  all.push_back(
-      bar_lines(writer_lines(*told.value, most, fate, labels, dust), told.stale, dust).named("writers"));
+  all += bar_lines(writer_lines(*told.value, most, fate, labels, dust), told.stale, dust).named("writers");
   if (!fate.empty()) {
     const std::string others =
         writers.size() > 1 ? "Point at a bar to see the write of that token." : std::string();
-    all.push_back(
-        scene::text(fate, style::Text::caption).named("fate").told(is_low ? others : std::string()));
-    if (!is_low && !others.empty()) all.push_back(scene::caption(others));
+    all += scene::text(fate, style::Text::caption).named("fate").told(is_low ? others : std::string());
+    if (!is_low && !others.empty()) all += scene::caption(others);
   }
-  all.push_back(waiting);
+  all += waiting;
 }
 
 /// Everything about a cell, with bars for at most `most` tokens or products. `is_low` omits the formulas with
@@ -432,25 +430,25 @@ Node explanation(Application& application, const AskedCell& asked, std::size_t m
   const ExplainedCell& answer = asked.cell;
   Nodes all = {headline(answer)};
   if (!answer.explanation) {
-    all.push_back(scene::paragraph(answer.origin + answer.words + "."));
+    all += scene::paragraph(answer.origin + answer.words + ".");
   } else {
     if (!is_low)
-      all.push_back(Node{
-          scene::Formula{
-              .latex = "= " + answer.explanation->latex, .size = 15, .ink = scene::dim_ink, .fit = Fit::wrap}}
-                        .named("formula"));
+      all += Node{scene::Formula{.latex = "= " + answer.explanation->latex,
+                                 .size = 15,
+                                 .ink = scene::dim_ink,
+                                 .fit = Fit::wrap}}
+                 .named("formula");
     if (!is_low || answer.parts.empty())
-      all.push_back(scene::text("= " + answer.explanation->numbers, style::Text::number_small));
+      all += scene::text("= " + answer.explanation->numbers, style::Text::number_small);
   }
   if (!answer.parts.empty()) {
-    all.push_back(
-        scene::caption(answer.is_inner_product ? "largest terms of the sum" : "terms of this step"));
+    all += scene::caption(answer.is_inner_product ? "largest terms of the sum" : "terms of this step");
     const auto& labels = application.session.sight().computation->data->labels;
     const std::size_t named = answer.is_inner_product && is_low ? most : most_lines;
-    all.push_back(bar_lines(part_lines(answer, labels, named), false, answer.dust).named("parts"));
+    all += bar_lines(part_lines(answer, labels, named), false, answer.dust).named("parts");
   }
   if (answer.written) add_writers(all, application, asked, most, is_low);
-  if (asked.is_held) all.push_back(scene::caption("Held; Esc releases it."));
+  if (asked.is_held) all += scene::caption("Held; Esc releases it.");
   return scene::column(std::move(all), is_low ? Gap::small : Gap::near);
 }
 
