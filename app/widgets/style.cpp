@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui_freetype.h>
+#include <imgui_internal.h>  // for the loader of fonts
 
 #include <initializer_list>
 
@@ -114,7 +115,24 @@ std::optional<std::filesystem::path> east_asian_font() {
   return std::nullopt;
 }
 
+/// Draws letters by FreeType as Dear ImGui does, but sets a face to the wanted size for each letter. Dear
+/// ImGui remembers that size by the address of the size's letters, and moves these when others are forgotten.
+const ImFontLoader& font_loader() {
+  static const ImFontLoader usual = *ImGuiFreeType::GetFontLoader();
+  static const ImFontLoader loader = [] {
+    ImFontLoader each_time = usual;
+    each_time.FontBakedLoadGlyph = [](ImFontAtlas* atlas, ImFontConfig* source, ImFontBaked* letters,
+                                      void* kept, ImWchar letter, ImFontGlyph* glyph, float* advance) {
+      FT_Activate_Size(*static_cast<FT_Size*>(kept));  // all that it keeps of a size
+      return usual.FontBakedLoadGlyph(atlas, source, letters, kept, letter, glyph, advance);
+    };
+    return each_time;
+  }();
+  return loader;
+}
+
 void load_fonts(State& fonts) {
+  ImGui::GetIO().Fonts->SetFontLoader(&font_loader());
   const auto regular = asset("fonts/Inter-Regular.otf");
   const auto semi_bold = asset("fonts/Inter-SemiBold.otf");
   const auto mono = asset("fonts/JetBrainsMono-Regular.ttf");

@@ -371,3 +371,21 @@ TEST_CASE("style: numbers on an axis differ from each other") {
   CHECK(axis_number(300000, 100000) == "3\u00A0×\u00A010⁵");
   CHECK(axis_number(0, 1e-6) == "0.000000");
 }
+
+TEST_CASE("letters that are first drawn after other sizes were forgotten have their own size", "[style]") {
+  ShownProgram shown("step", "preset:one_fact");
+  shown.draw();
+  ImFont* const font = ImGui::GetIO().Fonts->Fonts.front();
+  const auto height = [&](float size, ImWchar letter) {
+    const ImFontGlyph& glyph = *font->GetFontBaked(size)->FindGlyph(letter);
+    return glyph.Y1 - glyph.Y0;
+  };
+  constexpr float forgotten = 31;
+  constexpr float small = 17;
+  constexpr float large = 61;
+  for (const float size : {forgotten, small, large}) height(size, 'e');
+  height(small, 'o');  // the face has this size now
+  ImFontAtlasBakedDiscard(ImGui::GetIO().Fonts, font, font->GetFontBaked(forgotten));
+  shown.pass();  // the large letters are now where the small ones were
+  CHECK(std::abs(height(large, 'z') - height(large, 'e')) <= 0.05F * large);
+}
