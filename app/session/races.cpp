@@ -250,14 +250,17 @@ void Races::take_away(Session& session, const SeenReport& report) {
 
 std::size_t Races::leading(const Session& session) const {
   const SessionState& state = session.state();
-  const auto chosen = std::ranges::find(seen_, state.measure.leading, &SeenReport::id);
-  if (chosen != seen_.end()) return static_cast<std::size_t>(chosen - seen_.begin());
   const RaceSelection selection = wished_curves(state);
-  const auto first = std::ranges::find_if(seen_, [&](const SeenReport& each) {
-    return std::ranges::any_of(each.report->points, [&](const RacePoint& point) {
-      return point.measured() && selection.takes(point.entry);
+  // The times of the peer alone would be taken for those of the rule.
+  const bool wants_rule = selection.variants != std::vector<std::string>{race_peer};
+  const auto answers = [&](const SeenReport& report) {
+    return std::ranges::any_of(report.report->points, [&](const RacePoint& point) {
+      return point.measured() && selection.takes(point.entry) &&
+             (!wants_rule || point.entry.variant != race_peer);
     });
-  });
+  };
+  auto first = std::ranges::find(seen_, state.measure.leading, &SeenReport::id);
+  if (first == seen_.end() || !answers(*first)) first = std::ranges::find_if(seen_, answers);
   return static_cast<std::size_t>(first - seen_.begin());
 }
 

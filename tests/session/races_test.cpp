@@ -136,6 +136,26 @@ TEST_CASE("a report with the content of another is listed once, in front", "[rac
   CHECK(races.seen()[races.leading(session)].id == (opened / "mine.json"));
 }
 
+TEST_CASE("a report with no times of the open rule but those of softmax does not lead", "[races]") {
+  const TemporaryFolder folder;
+  RaceReport peer = report_of("one");
+  for (RacePoint& point : peer.points) point.entry.variant = race_peer;
+  write_file(folder / "peer.json", race_json(peer));
+  write_file(folder / "rule.json", race_json(report_of("two")));
+  Session session;
+  Races races("");
+  races.open(session, folder / "peer.json");
+  settle(races, session);
+  CHECK(races.leading(session) == races.seen().size());
+  races.open(session, folder / "rule.json");
+  settle(races, session);
+  CHECK(races.seen()[races.leading(session)].id == (folder / "rule.json"));
+  session.change([&](SessionState& state) { state.measure.leading = folder / "peer.json"; });
+  CHECK(races.seen()[races.leading(session)].id == (folder / "rule.json"));
+  session.choose([](Choice& choice) { choice.variant = race_peer; });
+  CHECK(races.seen()[races.leading(session)].id == (folder / "peer.json"));
+}
+
 TEST_CASE("files are opened beside each other and taken away again", "[races]") {
   const TemporaryFolder folder;
   write_file(folder / "one.json", race_json(report_of("one")));
