@@ -21,10 +21,21 @@ std::string escaped(std::string_view name) {
   return latex;
 }
 
+/// What a root at the beginning of `formula` is of: what is in the brackets after it, or the one sign there.
+std::string_view under_root(std::string_view formula) {
+  std::size_t length = 0;
+  int depth = 0;
+  do {
+    depth += formula[length] == '(' ? 1 : formula[length] == ')' ? -1 : 0;
+    ++length;
+  } while (depth > 0 && length < formula.size());
+  return formula.substr(0, length);
+}
+
 /// LaTeX of a formula in which signs between the names are Unicode and words are plain letters.
 std::string typeset(std::string_view formula) {
   static constexpr std::pair<std::string_view, std::string_view> signs[] = {
-      {"·", R"(\,)"},     {"−", "-"},         {"Σ", R"(\sum )"}, {"√", R"(\surd )"}, {"π", R"(\pi )"},
+      {"·", R"(\,)"},     {"−", "-"},         {"Σ", R"(\sum )"}, {"π", R"(\pi )"},
       {"⊙", R"(\odot )"}, {"‖", R"(\Vert )"}, {"²", "{}^2"},     {"…", R"(\ldots )"}};
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   std::string latex;
@@ -36,7 +47,11 @@ std::string typeset(std::string_view formula) {
     depth += formula.front() == '{' ? 1 : formula.front() == '}' ? -1 : 0;
     std::size_t length = is_command ? 1 : 0;
     while (length < formula.size() && is_letter(formula[length])) ++length;
-    if (sign != std::end(signs)) {
+    if (constexpr std::string_view root = "√"; formula.starts_with(root)) {
+      const std::string_view of = under_root(formula.substr(root.size()));
+      latex += fmt::format(R"(\sqrt{{{}}})", typeset(of.front() == '(' ? of.substr(1, of.size() - 2) : of));
+      length = root.size() + of.size();
+    } else if (sign != std::end(signs)) {
       latex += sign->second;
       length = sign->first.size();
     } else if (!is_command && depth == 0 && length > 1) {  // "exp", "max", "mean"

@@ -304,6 +304,7 @@ TEST_CASE("why: softmax and features") {
   CHECK(formula(call("features/elu1", {tensor("k")}), 1, 0) == "k[1] + 1");
   CHECK(formula(call("features/relu", {tensor("k")}), 1, 0) == "max(k[1], 0)");
   CHECK(formula(call("features/squared", {tensor("k")}), 1, 0) == "√2·k[0]·k[1]");
+  CHECK(why(call("features/squared", {tensor("k")}), record, 1, 0).latex == R"(\sqrt{2}\,k_t[0]\,k_t[1])");
   CHECK(formula(call("features/squared", {tensor("k")}), 3, 0) == "k[1]·k[1]");
   CHECK(formula(call("features/taylor1", {tensor("k")}), 1, 0) == "k[0] / ‖k‖");
   CHECK(formula(call("row_features/taylor1", {tensor("X")}), 1, 1) == "X[1,0] / ‖X[1]‖");
