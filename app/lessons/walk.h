@@ -39,6 +39,7 @@ class LessonWalk {
   const Lesson& lesson() const { return *lesson_; }
   const std::filesystem::path& file() const { return file_; }
   std::size_t index() const { return index_; }
+  bool is_last() const { return index_ + 1 == lesson_->steps.size(); }
   const LessonStep& step() const { return lesson_->steps[index_]; }
   Guess& guess() { return guesses_[index_]; }
   const Guess& guess() const { return guesses_[index_]; }

@@ -22,6 +22,7 @@ using style::px;
 constexpr float caught = 12;      // how near the pointer must come to a point
 constexpr float near_label = 50;  // within this distance a longer label is better than a nearer one
 constexpr float least_area = 24;
+constexpr float beside_area = 8;    // where a drag may begin, too
 constexpr float least_line = 0.8F;  // of the usual line height
 
 /// Moves the ends of a window towards `at`, a fraction of the window, or away from it.
@@ -143,8 +144,10 @@ class PlotPainter {
     auto& own = context_local<OwnImPlot>();
     ImPlot::SetCurrentContext(own.context);
     done_.hovered = view_.area.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered();
-    ImGui::SetCursorScreenPos(view_.area.minimum);
-    if (plot_.drags || plot_.presses) ImGui::InvisibleButton(plot_.name.c_str(), view_.area.size());
+    const Rectangle taken =
+        view_.area.grown(px(plot_.drags ? beside_area : 0));  // what is dragged lies on an axis
+    ImGui::SetCursorScreenPos(taken.minimum);
+    if (plot_.drags || plot_.presses) ImGui::InvisibleButton(plot_.name.c_str(), taken.size());
     if (plot_.drags && plot_.explores) answer_wheel(own.windows[plot_.name]);
     if (plot_.drags) answer_drag();
     if (plot_.presses) answer_press();

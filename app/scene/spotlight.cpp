@@ -44,6 +44,9 @@ void cover(ImDrawList* list, const std::vector<Rectangle>& open, ImU32 ink) {
   }
 }
 
+/// Whether a card or a menu is open, which stays in front.
+bool is_covered() { return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup); }
+
 void dashed_frame(ImDrawList* list, const Rectangle& where, ImU32 ink) {
   const auto& [from, to] = where;
   const ImVec2 corners[] = {from, {to.x, from.y}, to, {from.x, to.y}, from};
@@ -54,7 +57,7 @@ void dashed_frame(ImDrawList* list, const Rectangle& where, ImU32 ink) {
 
 bool draw_spotlight(const Spotlight& light) {
   const std::vector<Rectangle> spots = places_of(light.spots, px(around_spot));
-  if (spots.empty() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return false;
+  if (spots.empty() || is_covered()) return false;
   std::vector<Rectangle> open = places_of(light.kept, px(style::panel_padding));
   open.insert(open.end(), spots.begin(), spots.end());
   const style::Palette& c = style::colours();
@@ -77,7 +80,7 @@ bool draw_spotlight(const Spotlight& light) {
 
 std::optional<std::pair<Index, Index>> draw_marks(const MarkedCells& cells) {
   const Part* const part = parts().find(cells.table);
-  if (!part || cells.rows < 1 || cells.columns < 1) return std::nullopt;
+  if (!part || cells.rows < 1 || cells.columns < 1 || is_covered()) return std::nullopt;
   const ImVec2 size =
       part->where.size() / ImVec2{static_cast<float>(cells.columns), static_cast<float>(cells.rows)};
   const auto place = [&](const std::pair<Index, Index>& cell) {

@@ -438,9 +438,11 @@ void Application::draw(float usual_scale) {
     races.keep_racing(session);
     checks.keep_checking(session);
     remember_open_file();
-    if (is_anything_pressed()) peeks = false;
     tell_on();  // the key that has it told does not end it
-    handle_keys(*this);
+    if (!peeks)
+      handle_keys(*this);
+    else if (is_anything_pressed())  // which does nothing else
+      peeks = false;
     require_workspace();
     play();
     arrive_in_lesson();

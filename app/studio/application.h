@@ -219,6 +219,7 @@ class Application {
 
   /// How much is shown: what view.level says, or the story, while presenting and where a window has room for
   /// no more.
+  bool is_narrow() const { return is_narrow_; }
   Level level() const { return presenting || is_narrow_ ? Level::story : view.level; }
 
   /// Whether that is the story, or all: choices that are seldom wanted, too.

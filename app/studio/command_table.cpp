@@ -392,16 +392,22 @@ const char* level_words(Level level) {
   return entry(words, level);
 }
 
+/// Why only the story can be shown.
+std::string has_room_for_more(const Application& application) {
+  return application.is_narrow() ? "the window is too narrow for more than the story" : "";
+}
+
 void add_level(CommandTable& group, const char* id, const char* words, int key, int direction,
                const char* none) {
   const auto next = [direction](Level level) { return static_cast<int>(level) + direction; };
   group.add(id, words, key,
             showing([next](ViewOptions& view) { view.level = static_cast<Level>(next(view.level)); }),
-            unless(
-                [next](const Application& a) {
-                  return next(a.view.level) >= 0 && next(a.view.level) < std::ssize(all_of<Level>);
-                },
-                none),
+            first_of(has_room_for_more, unless(
+                                            [next](const Application& a) {
+                                              return next(a.view.level) >= 0 &&
+                                                     next(a.view.level) < std::ssize(all_of<Level>);
+                                            },
+                                            none)),
             "Sets story, work or all for every workspace");
 }
 
@@ -432,7 +438,7 @@ void add_view(CommandTable& group) {
             showing([](ViewOptions& view) { view.theme = Theme::light; }));
   for (const Level level : all_of<Level>)
     group.add(fmt::format("view.level.{}", name(level)), fmt::format("show {}", level_words(level)), 0,
-              showing([level](ViewOptions& view) { view.level = level; }));
+              showing([level](ViewOptions& view) { view.level = level; }), has_room_for_more);
   add_level(group, "view.more", "show more", ImGuiKey_I, 1, "everything is shown");
   add_level(group, "view.less", "show less", ImGuiMod_Shift | ImGuiKey_I, -1, "only the story is shown");
   group.add("view.shared_scale", "one colour scale for all matrices, or one each", ImGuiKey_C,

@@ -1,5 +1,6 @@
 #include "app/scene/spotlight.h"
 #include "app/views/flowing_words.h"
+#include "app/views/found_list.h"
 
 namespace palimpsest {
 
@@ -106,6 +107,8 @@ Node choices(Application& application, const Facts* facts) {
 std::string number_verdict(const LessonQuestion& question, double guessed, double truth) {
   constexpr double close = 0.1;
   const double off = guessed - truth;
+  if (plain_number(truth) == plain_number(guessed))
+    return fmt::format("It is {}, as you said.", plain_number(truth));
   if (std::abs(off) <= close * (question.most - question.least))
     return fmt::format("It is {}. You said {}: close.", plain_number(truth), plain_number(guessed));
   return fmt::format("It is {}. You said {}: {} too {}.", plain_number(truth), plain_number(guessed),
@@ -195,12 +198,11 @@ Node question(Application& application, const Facts* facts) {
 
 Node foot(Application& application) {
   const LessonWalk& walk = application.lesson;
-  const bool is_last = walk.index() + 1 == walk.lesson().steps.size();
   Nodes all = {with_command(application, "lesson.back", scene::pill("← back")).named("back"),
                with_command(application, "lesson.leave", scene::word_button("Esc leave")).named("leave"),
                scene::rest()};
   if (!walk.hides())
-    all += with_command(application, "lesson.on", scene::pill(is_last ? "finish" : "next →", true))
+    all += with_command(application, "lesson.on", scene::pill(walk.is_last() ? "finish" : "next →", true))
                .named("next");
   return scene::row(std::move(all), Gap::near);
 }
@@ -294,7 +296,7 @@ void draw_lesson_spots(Application& application) {
   if (!application.lesson.is_on()) return;
   const LessonStep& step = application.lesson.step();
   if (application.spotlight && !application.peeks) {
-    scene::Spotlight light{.dims = !application.on_paper,
+    scene::Spotlight light{.dims = !application.on_paper && !application.lesson.is_last(),
                            .kept = {application.workspace().id + std::string("/lesson")}};
     for (const LessonSetting& path : step.spots) light.spots.push_back(path.value);
     if (step.question) light.kept.push_back(step.question->cells);
@@ -307,19 +309,41 @@ void draw_lesson_spots(Application& application) {
 
 void draw_lessons_card(Application& application) {
   const scene::Card card = {.name = "Lessons", .widest = 640, .beside = 120};
-  scene::show_card(card, application.show_lessons, [&](bool) {
+  scene::show_card(card, application.show_lessons, [&](bool is_new) {
+    auto& list = context_local<FoundList, struct Lessons>();
+    if (is_new) list = {};
+    const std::vector<std::string> wanted = typed_words(list.filter.typed);
+    const auto open = [&application](const std::filesystem::path& file) {
+      scene::close();
+      application.open_lesson(file);
+    };
+    std::vector<std::string> left;
+    for (const ListedLesson& each : shipped_lessons()) {
+      if (has_words(number_of(each) + ' ' + each.title, wanted)) left.push_back(each.file.stem().string());
+    }
+    list.follow(left, false);
     Nodes rows;
-    for (const ListedLesson& each : shipped_lessons())
-      rows += scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
-                          scene::tag(seen_words(application, each)),
-                          scene::tag(fmt::format("{} min", each.minutes)).fixed(56)})
-                  .named(each.file.stem().string())
-                  .on([&application, file = each.file] {
-                    scene::close();
-                    application.open_lesson(file);
-                  });
+    std::filesystem::path chosen;
+    for (const ListedLesson& each : shipped_lessons()) {
+      const std::string id = each.file.stem().string();
+      if (id == list.at) chosen = each.file;
+      if (!is_among(id, left)) continue;
+      Node row = scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
+                             scene::tag(seen_words(application, each)),
+                             scene::tag(fmt::format("{} min", each.minutes)).fixed(56)});
+      rows += list.row(id, std::move(row), [open, file = each.file] { open(file); });
+    }
+    if (left.empty()) rows += scene::caption("No results.");
     return scene::column({scene::line("Lessons", style::Text::title),
-                          scene::scroll("lessons", scene::column(std::move(rows), Gap::near))},
+                          Node{scene::Filter{.box = &list.filter,
+                                             .hint = "Find a lesson",
+                                             .entered =
+                                                 [open, chosen, found = !left.empty()] {
+                                                   if (found) open(chosen);
+                                                 },
+                                             .keeps_keyboard = true}}
+                              .named("typed"),
+                          scene::scroll("lessons", scene::column(std::move(rows), Gap::none))},
                          Gap::near)
         .named("lessons");
   });

@@ -218,7 +218,8 @@ Node word(Application& application, Index token, bool is_stored) {
 }
 
 Node answer(const Session& session, bool is_hidden) {
-  const ImU32 ink = style::colours().value;
+  const bool is_apart = is_changed_here(session);
+  const ImU32 ink = is_apart ? style::colours().dim : style::colours().value;
   if (is_hidden) return scene::framed(scene::tag("?"), Gap::small, Gap::none, ink);
   const ReadText& text = *session.data().read;
   const Index piece = text.said->answer().piece;
@@ -228,8 +229,9 @@ Node answer(const Session& session, bool is_hidden) {
                         .fit = Fit::whole,
                         .height = line_height}};
   Node probability = scene::tag(fixed_number(std::exp(text.said->last(piece)), 2));
-  return scene::framed(scene::row({std::move(said), std::move(probability)}, Gap::small), Gap::small,
-                       Gap::none, ink)
+  Node whose = scene::tag(is_apart ? "the unchanged model:" : "");
+  return scene::framed(scene::row({std::move(whose), std::move(said), std::move(probability)}, Gap::small),
+                       Gap::small, Gap::none, ink)
       .named("answer")
       .told(answer_meaning(session) + "\nThe level “work” shows why.");
 }

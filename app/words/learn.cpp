@@ -75,6 +75,7 @@ std::vector<std::string> step_axis_titles(const LearningMoment& moment, double u
 std::string decrease_words(const LearningMoment& moment, double edge, bool is_seen) {
   if (is_seen) return "loss decreases";
   if (std::isfinite(edge)) return fmt::format("loss decreases up to {:.3g}", edge);
+  if (!std::isfinite(moment.losses.front())) return "the loss is not finite";
   const bool always_lower = moment.losses.back() <= std::ranges::min(moment.losses);
   return always_lower ? "loss decreases throughout" : "no step increases the loss";
 }

@@ -155,12 +155,16 @@ std::string kept_words(const KeptBetween& kept, const std::string& until) {
   return words;
 }
 
+bool is_changed_here(const Session& session) {
+  return !session.choice().edits.empty() || session.choice().variant != session.data().rule;
+}
+
 std::string answer_meaning(const Session& session) {
   const ReadText& text = *session.data().read;
   const Continuation next = text.said->answer();
   std::string words = fmt::format("The model says {} next, with a probability of {}.",
                                   text.quoted(next.piece), fixed_number(next.probability, 2));
-  if (!session.choice().edits.empty() || session.choice().variant != session.data().rule)
+  if (is_changed_here(session))
     words +=
         "\nThis head is shown with another rule or with edited inputs. That changes the pictures, not the "
         "model's answer.";

@@ -54,6 +54,10 @@ std::string facts_words(const TokenFacts& facts, const Recall* recall, const std
 /// "decay until “drum”: 0.93": how much of a write decay leaves.
 std::string kept_words(const KeptBetween& kept, const std::string& until);
 
+/// Whether the shown head has another rule than in the model, or edited inputs: the model's answer is
+/// without.
+bool is_changed_here(const Session& session);
+
 /// The model's answer with its probability, and a note if the rule or inputs of the shown head were changed.
 std::string answer_meaning(const Session& session);
 
