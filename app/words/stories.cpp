@@ -7,8 +7,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::string_view stores = " → ";  // in the labels of generated data
-constexpr double as_good = 2.0 / 3;         // of the largest amount: also an answer
+constexpr double as_good = 2.0 / 3;  // of the largest amount: also an answer
 constexpr double half_a_digit = 0.005;
 constexpr double little = 0.2;  // of all weights
 
@@ -55,16 +54,16 @@ const SharedKey* most_different_key(const MemoryStory& story, const MemoryStory&
 
 }  // namespace
 
-std::string asked_part(const std::string& label) { return label.substr(0, label.find(stores)); }
+std::string asked_part(const std::string& label) { return label.substr(0, label.find(pair_sign)); }
 
 std::string answered_part(const std::string& label) {
-  const std::size_t at = label.find(stores);
-  return at == std::string::npos ? label : label.substr(at + stores.size());
+  const std::size_t at = label.find(pair_sign);
+  return at == std::string::npos ? label : label.substr(at + pair_sign.size());
 }
 
 std::string question_of(const AnswerTable& table, const SharedKey& key) {
   const AskedWord& word = entry(table.words, key.first);
-  if (word.text.find(stores) != std::string::npos) return asked_part(word.text);
+  if (word.text.find(pair_sign) != std::string::npos) return asked_part(word.text);
   if (word.phrase.size() <= word.text.size() || !word.phrase.ends_with(word.text))
     return visible_label(word.text);
   constexpr std::string_view cut = "…";

@@ -313,7 +313,7 @@ std::string phrase_before(std::span<const std::string> labels, Index token) {
   constexpr std::size_t most_letters = 24;
   const bool spaced = have_spaces(labels, token);
   std::string phrase(word_text(entry(labels, token)));
-  if (only_counts(phrase, token)) return phrase;
+  if (only_counts(phrase, token) || phrase.find(pair_sign) != phrase.npos) return phrase;
   const auto gap_of = [&](const std::string& label) {
     return !spaced || (!label.empty() && is_space(label.front())) ? " " : "";
   };

@@ -31,8 +31,11 @@ struct WordChoice {
 /// InputError for a token that does not exist.
 StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens);
 
+/// Between key and value in the label of a stored pair: "red → key".
+inline constexpr std::string_view pair_sign = " → ";
+
 /// "The red jar holds a key", "…jar held a golden key": a token with the text before it in its sentence,
-/// shortened to a few letters. Throws InputError for a token that does not exist.
+/// shortened to a few letters; a stored pair alone. Throws InputError for a token that does not exist.
 std::string phrase_before(std::span<const std::string> labels, Index token);
 
 /// How strongly the tokens of a text write, one entry per token.

@@ -477,6 +477,7 @@ TEST_CASE("A word has the words before it in its sentence, as far as they are sh
     return phrase_before(labels, static_cast<Index>(labels.size()) - 1);
   };
   CHECK(at_end({"<|doc|>", "The", " red", " jar", " holds", " a", " key"}) == "The red jar holds a key");
+  CHECK(at_end({"blue → shell", "red → key"}) == "red → key");
   CHECK(at_end({" bell", ".", " Now", " the", " red", " jar", " holds", " a", " drum"}) ==
         "…the red jar holds a drum");
   CHECK(at_end({" holds", " a", " key", "."}) == "holds a key.");

@@ -193,10 +193,28 @@ TEST_CASE("what a lesson covers is seen until the next press, once nothing is as
   shown.draw();
   CHECK(parts().find("step/why") != nullptr);
   CHECK(parts().find("step/lesson") == nullptr);
-  shown.press(ImGuiKey_F12);
+  shown.press(ImGuiKey_Enter);  // the press does nothing else
   shown.draw();
+  CHECK(shown.application.lesson.index() == 2);
   CHECK(parts().find("step/forms") == nullptr);
   CHECK(parts().find("step/lesson/title") != nullptr);
+}
+
+TEST_CASE("the list of lessons is gone through by the arrow keys and by typing", "[lesson]") {
+  ShownProgram shown("step", "preset:one_fact");
+  const auto open_list = [&] {
+    shown.application.show_lessons = true;
+    shown.draw();
+  };
+  open_list();
+  shown.press(ImGuiKey_DownArrow);
+  shown.press(ImGuiKey_Enter);
+  CHECK(shown.application.lesson.file() == shipped_lessons()[1].file);
+  open_list();
+  ImGui::GetIO().AddInputCharactersUTF8("momentum");
+  shown.draw();
+  shown.press(ImGuiKey_Enter);
+  CHECK(shown.application.lesson.file() == shipped_lessons()[15].file);
 }
 
 TEST_CASE("a number is guessed by a ring on a plot, whose curves are seen after the look", "[lesson]") {
