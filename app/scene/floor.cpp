@@ -66,11 +66,12 @@ class FloorPainter {
     clipped([&] { groups(); });
     for (std::size_t i = 0; i < outer_.size(); ++i) {
       const FloorRow& row = floor_.rows[i];
-      clipped([&] { content(row, inner(i)); });
+      const bool is_asked = is_hidden(row.name);
+      clipped([&] { is_asked ? hatch(list_, inner(i), colours_.faint) : content(row, inner(i)); });
       Rectangle label = inner(i);  // that of the tokens is on their line
       if (row.kind == FloorRow::Kind::words) label.maximum.y = label.minimum.y + px(word_line);
       draw_floor_label(row, columns_, label, columns_.position.x - px(floor_gutter - style::panel_padding));
-      note_part(row.name, inner(i));
+      note_part(row.name, inner(i), is_asked ? "hidden" : "");
       if (row.paint || !row.refusal.empty()) paint(row, inner(i));
     }
     clipped([&] {
