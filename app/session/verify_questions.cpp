@@ -191,6 +191,8 @@ Found<FaultFigures> FaultHere::compute(const Foundation& foundation, const Effor
   FaultFigures figures;
   figures.without = no_form(foundation, form);
   if (figures.without.empty()) figures.without = too_long_to_edit(form, foundation.sequence.tokens);
+  if (figures.without.empty() && !foundation.reference->expected().o.allFinite())
+    figures.without = "the outputs are not finite without a fault either";
   if (!figures.without.empty()) return figures;
   const Fault& wrong = find_fault(fault);
   const std::unique_ptr<Trace> trace = own_trace(foundation, form);

@@ -427,7 +427,7 @@ void add_faults(Nodes& all, Application& application) {
       inject(application, next);
     });
   }
-  if (tries) {
+  if (tries && (known < std::ssize(faults()) || !possible.empty())) {
     all += scene::space(Gap::small);
     all += scene::caption(
         known < std::ssize(faults())

@@ -110,6 +110,7 @@ TEST_CASE("ten thousand steps leave no more behind than a thousand", "[soak]") {
 }
 
 TEST_CASE("the memory of long data is given back when shorter ones are opened", "[soak]") {
+  keep_little_free_memory();  // as the program does
   const TemporaryFolder folder;
   constexpr Index tokens = 8192;
   Arrays arrays;
@@ -151,7 +152,8 @@ TEST_CASE("the memory of long data is given back when shorter ones are opened", 
   CHECK(at_most.heap > 1.5 * before.heap);
   CHECK(after.computations == 1);
   CHECK(after.heap <= 1.2 * before.heap);
-  if (!is_sanitized) CHECK(after.resident <= 1.2 * before.resident);
+  constexpr double kept = 12 * 4;  // MB: at the end of the heap of each thread, of at most a dozen
+  if (!is_sanitized) CHECK(after.resident <= before.resident + kept);
 }
 
 // The soak test fails where a frame takes more than a second: what waits counts, and so does what computes.

@@ -229,6 +229,13 @@ TEST_CASE("a fault that a form cannot have says why and changes nothing", "[veri
   CHECK_FALSE(missing->no_fault.empty());
 }
 
+TEST_CASE("where outputs are not finite anyway no fault is told", "[verify]") {
+  const Edits edits = {{.kind = "set_cell", .array = "k", .numbers = {3, 0, 1e300}}};
+  const auto computation = begun(Choice{{.variant = "deltanet"}, 0, edits, {}}, square_overwrite);
+  FaultHere key{.of = without_fault(computation), .form = Form::chunkwise, .fault = "solve-sign"};
+  CHECK_THAT(find_out(key)->without, says("not finite"));
+}
+
 TEST_CASE("a fault is put in beside what was known when it was asked for, whatever is found meanwhile",
           "[verify]") {
   // The window's thread adds to the right ones while another puts the fault in.
