@@ -400,14 +400,12 @@ std::string has_room_for_more(const Application& application) {
 void add_level(CommandTable& group, const char* id, const char* words, int key, int direction,
                const char* none) {
   const auto next = [direction](Level level) { return static_cast<int>(level) + direction; };
+  const auto goes_on = [next](const Application& a) {
+    return next(a.view.level) >= 0 && next(a.view.level) < std::ssize(all_of<Level>);
+  };
   group.add(id, words, key,
             showing([next](ViewOptions& view) { view.level = static_cast<Level>(next(view.level)); }),
-            first_of(has_room_for_more, unless(
-                                            [next](const Application& a) {
-                                              return next(a.view.level) >= 0 &&
-                                                     next(a.view.level) < std::ssize(all_of<Level>);
-                                            },
-                                            none)),
+            first_of(has_room_for_more, unless(goes_on, none)),
             "Sets story, work or all for every workspace");
 }
 

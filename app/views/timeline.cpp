@@ -229,9 +229,11 @@ Node answer(const Session& session, bool is_hidden) {
                         .fit = Fit::whole,
                         .height = line_height}};
   Node probability = scene::tag(fixed_number(std::exp(text.said->last(piece)), 2));
-  Node whose = scene::tag(is_apart ? "the unchanged model:" : "");
-  return scene::framed(scene::row({std::move(whose), std::move(said), std::move(probability)}, Gap::small),
-                       Gap::small, Gap::none, ink)
+  Nodes words;
+  if (is_apart) words += scene::tag("the unchanged model:");
+  words += std::move(said);
+  words += std::move(probability);
+  return scene::framed(scene::row(std::move(words), Gap::small), Gap::small, Gap::none, ink)
       .named("answer")
       .told(answer_meaning(session) + "\nThe level “work” shows why.");
 }
