@@ -317,29 +317,31 @@ void draw_lessons_card(Application& application) {
       scene::close();
       application.open_lesson(file);
     };
-    std::vector<std::string> left;
+    std::vector<const ListedLesson*> found;
+    std::vector<std::string> ids;
     for (const ListedLesson& each : shipped_lessons()) {
-      if (has_words(number_of(each) + ' ' + each.title, wanted)) left.push_back(each.file.stem().string());
+      if (!has_words(number_of(each) + ' ' + each.title, wanted)) continue;
+      found.push_back(&each);
+      ids.push_back(each.file.stem().string());
     }
-    list.follow(left, false);
+    list.follow(ids, false);
     Nodes rows;
-    std::filesystem::path chosen;
-    for (const ListedLesson& each : shipped_lessons()) {
-      const std::string id = each.file.stem().string();
-      if (id == list.at) chosen = each.file;
-      if (!is_among(id, left)) continue;
+    const ListedLesson* chosen = nullptr;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const ListedLesson& each = *found[i];
+      if (ids[i] == list.at) chosen = &each;
       Node row = scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
                              scene::tag(seen_words(application, each)),
                              scene::tag(fmt::format("{} min", each.minutes)).fixed(56)});
-      rows += list.row(id, std::move(row), [open, file = each.file] { open(file); });
+      rows += list.row(ids[i], std::move(row), [open, &each] { open(each.file); });
     }
-    if (left.empty()) rows += scene::caption("No results.");
+    if (found.empty()) rows += scene::caption("No results.");
     return scene::column({scene::line("Lessons", style::Text::title),
                           Node{scene::Filter{.box = &list.filter,
                                              .hint = "Find a lesson",
                                              .entered =
-                                                 [open, chosen, found = !left.empty()] {
-                                                   if (found) open(chosen);
+                                                 [open, chosen] {
+                                                   if (chosen) open(chosen->file);
                                                  },
                                              .keeps_keyboard = true}}
                               .named("typed"),
