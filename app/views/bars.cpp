@@ -67,10 +67,12 @@ Node agreement_badge(Application& application, const Computation& computed, bool
 Node agreement_note(Application& application, const Computation& computed) {
   const style::Palette& c = style::colours();
   if (application.session.computing()) return scene::tag("computing…");
-  const std::string words = agreement_words(computed);
-  return leads_to_difference(
-      scene::tag(words.substr(0, words.find(" · ")), is_in_order(computed) ? c.good : c.alarm), application,
-      computed);
+  std::string words = agreement_words(computed);
+  words = words.substr(0, words.find(" · "));
+  // The story has few things to press: only a difference is one.
+  if (is_in_order(computed))
+    return scene::tag(std::move(words), c.good).named("agreement").told(agreement_explained(computed));
+  return leads_to_difference(scene::tag(std::move(words), c.alarm), application, computed);
 }
 
 Node fault_pill(Application& application) {
