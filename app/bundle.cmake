@@ -78,30 +78,38 @@ if(NOT EXISTS "${imgui_dir}/imgui.cpp")
   message(FATAL_ERROR "${bundle} does not hold the sources of imgui-bundle. Delete it to fetch it again.")
 endif()
 
-find_package(glfw3 3.3 REQUIRED)
-find_package(Freetype REQUIRED)
-pkg_check_modules(epoxy REQUIRED IMPORTED_TARGET epoxy)
-
 # Third-party code is optimised, silent and without debug information in every build.
 function(third_party_library name optimised)
   add_library(${name} STATIC ${ARGN})
   target_compile_options(${name} PRIVATE -w ${optimised} -g0)
 endfunction()
 
+# What opens windows and draws: the page itself in a browser, GLFW and one loader of OpenGL functions elsewhere,
+# which works with GLX and with EGL.
+add_library(window_system INTERFACE)
+if(EMSCRIPTEN)
+  target_compile_definitions(window_system INTERFACE IMGUI_IMPL_OPENGL_ES3)
+else()
+  find_package(glfw3 3.3 REQUIRED)
+  find_package(Freetype REQUIRED)
+  pkg_check_modules(epoxy REQUIRED IMPORTED_TARGET epoxy)
+  set(window_backend "${imgui_dir}/backends/imgui_impl_glfw.cpp")
+  target_link_libraries(window_system INTERFACE glfw PkgConfig::epoxy ${CMAKE_DL_LIBS})
+endif()
+
 third_party_library(imgui -O2
   "${imgui_dir}/imgui.cpp" "${imgui_dir}/imgui_demo.cpp" "${imgui_dir}/imgui_draw.cpp"
   "${imgui_dir}/imgui_stacklayout.cpp" "${imgui_dir}/imgui_tables.cpp" "${imgui_dir}/imgui_widgets.cpp"
-  "${imgui_dir}/backends/imgui_impl_glfw.cpp" "${imgui_dir}/backends/imgui_impl_opengl3.cpp"
+  ${window_backend} "${imgui_dir}/backends/imgui_impl_opengl3.cpp"
   "${imgui_dir}/misc/freetype/imgui_freetype.cpp" "${imgui_dir}/misc/cpp/imgui_stdlib.cpp")
 target_include_directories(imgui SYSTEM PUBLIC
   "${imgui_dir}" "${imgui_dir}/backends" "${imgui_dir}/misc/freetype" "${imgui_dir}/misc/cpp" "${test_engine_dir}"
   "${test_engine_dir}/imgui_test_engine")
 target_compile_definitions(imgui PRIVATE IMGUI_DISABLE_DEMO_WINDOWS PUBLIC "IMGUI_USER_CONFIG=\"app/gl/imgui_config.h\"")
 target_include_directories(imgui PUBLIC "${CMAKE_SOURCE_DIR}")
-# One loader of OpenGL functions for Dear ImGui and for us, which works with GLX and with EGL.
 set_source_files_properties("${imgui_dir}/backends/imgui_impl_opengl3.cpp" PROPERTIES
-  COMPILE_OPTIONS "-include;epoxy/gl.h" COMPILE_DEFINITIONS IMGUI_IMPL_OPENGL_LOADER_CUSTOM)
-target_link_libraries(imgui PUBLIC glfw PkgConfig::epoxy Freetype::Freetype ${CMAKE_DL_LIBS})
+  COMPILE_OPTIONS "-include;${CMAKE_CURRENT_LIST_DIR}/gl/backend_opengl.h" COMPILE_DEFINITIONS IMGUI_IMPL_OPENGL_LOADER_CUSTOM)
+target_link_libraries(imgui PUBLIC window_system Freetype::Freetype)
 
 # Dear ImGui calls the test engine's hooks and the test engine calls Dear ImGui. A program links one of these two.
 file(GLOB test_engine_sources "${test_engine_dir}/imgui_test_engine/*.cpp")
@@ -130,8 +138,9 @@ file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/microtex/microtexconfig.h" CO
 target_include_directories(microtex SYSTEM PUBLIC
   "${microtex_dir}/MicroTeX/lib" "${CMAKE_CURRENT_BINARY_DIR}/microtex")
 set_target_properties(microtex PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 50)  # half the time
-set_source_files_properties("${microtex_dir}/MicroTeX/lib/unimath/math_type.cpp" PROPERTIES
-  SKIP_UNITY_BUILD_INCLUSION ON)  # a macro of it would leak into its neighbours
+# A macro of the one would leak into its neighbours; a name of the other is one of the standard library, too.
+set_source_files_properties("${microtex_dir}/MicroTeX/lib/unimath/math_type.cpp"
+  "${microtex_dir}/MicroTeX/lib/unimath/uni_char.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_compile_definitions(microtex PRIVATE GLYPH_RENDER_TYPE=2)  # glyphs from the font file, not from paths
 # This file aborts the program where the locale en_US.UTF-8 is not installed; its Windows branch uses "C".
 set_source_files_properties("${microtex_dir}/MicroTeX/lib/utils/utils.cpp" PROPERTIES COMPILE_DEFINITIONS __WIN32__)

@@ -1,4 +1,6 @@
-#version 330 core
+precision highp float;
+precision highp int;
+precision highp sampler2D;
 
 // The colour of a pixel is that of the cell under its centre, as in core/base/colour_map.h.
 

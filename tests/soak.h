@@ -20,7 +20,7 @@
 #include "app/views/verify.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
-#include "app/window/window.h"
+#include "app/window/pace.h"
 #include "tests/overwriting.h"
 
 namespace palimpsest::testing {

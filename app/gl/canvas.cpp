@@ -1,12 +1,12 @@
 #include "app/gl/canvas.h"
 
-#include <epoxy/gl.h>
 #include <imgui.h>
 #include <imgui_impl_opengl3.h>
 #include <imgui_internal.h>  // for room for hooks and the queue of events that Dear ImGui has not yet seen
 
 #include <algorithm>
 
+#include "app/gl/opengl.h"
 #include "core/base/matrix.h"
 #include "core/io/file.h"
 
@@ -53,10 +53,7 @@ constexpr int most_hooks = 512;
 }  // namespace
 
 Canvas::Canvas() {
-  if (const int version = epoxy_gl_version(); !epoxy_is_desktop_gl() || version < 33) {
-    throw Error(
-        fmt::format("OpenGL 3.3 is needed, but this machine offers {}.{}", version / 10, version % 10));
-  }
+  require_opengl();
   IMGUI_CHECKVERSION();
   context_ = ImGui::CreateContext();
   context_->Hooks.reserve(most_hooks);
@@ -65,7 +62,7 @@ Canvas::Canvas() {
   io.IniFilename = nullptr;  // settings are ours to keep
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
-  ImGui_ImplOpenGL3_Init("#version 330 core");
+  ImGui_ImplOpenGL3_Init(shader_version);
   glGenFramebuffers(1, &framebuffer_);
 }
 
@@ -129,15 +126,15 @@ void Canvas::show() const {
 
 Image Canvas::read_pixels() const {
   Image image{.width = width_, .height = height_, .rgb = {}};
-  if (width_ == 0) return image;  // nothing was drawn yet
-  image.rgb.resize(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3);
+  if (width_ == 0) return image;                   // nothing was drawn yet
+  Matrix<std::uint8_t> rgba(height_, width_ * 4);  // WebGL reads nothing else
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
-  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
   glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-  // OpenGL's first row is the lowest one.
-  Eigen::Map<Matrix<std::uint8_t>>(image.rgb.data(), height_, width_ * 3).colwise().reverseInPlace();
+  image.rgb.reserve(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3);
+  for (int y = height_ - 1; y >= 0; --y) {  // OpenGL's first row is the lowest one
+    for (int x = 0; x < width_; ++x) image.rgb.insert(image.rgb.end(), &rgba(y, 4 * x), &rgba(y, 4 * x) + 3);
+  }
   return image;
 }
 

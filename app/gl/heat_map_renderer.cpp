@@ -1,6 +1,5 @@
 #include "app/gl/heat_map_renderer.h"
 
-#include <epoxy/gl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <sstream>
 #include <vector>
 
+#include "app/gl/opengl.h"
 #include "app/session/paths.h"
 #include "core/base/error.h"
 
@@ -31,8 +31,10 @@ void Texture::upload_pixels(std::span<const std::uint8_t> rgba, int width, int h
 
 void Texture::upload(int format_on_card, unsigned format, unsigned type, const void* data, int width,
                      int height) {
-  GLint previous = 0;
-  glGetIntegerv(GL_TEXTURE_BINDING_2D, &previous);
+  GLint most = 0;
+  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+  if (width > most || height > most)
+    throw Error(fmt::format("the graphics card has no room for a picture of {} by {} pixels", width, height));
   if (name_ == 0) glGenTextures(1, &name_);
   glBindTexture(GL_TEXTURE_2D, name_);
   for (const GLenum direction : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) {
@@ -42,12 +44,7 @@ void Texture::upload(int format_on_card, unsigned format, unsigned type, const v
     glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
   }
   glTexImage2D(GL_TEXTURE_2D, 0, format_on_card, width, height, 0, format, type, data);
-  GLint taken = 0;
-  glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &taken);
-  glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>(previous));
-  if (taken != width) {
-    throw Error(fmt::format("the graphics card has no room for a picture of {} by {} pixels", width, height));
-  }
+  glBindTexture(GL_TEXTURE_2D, 0);
 }
 
 namespace {
@@ -74,7 +71,8 @@ std::string log_of(GLuint object, GetLength get_length, GetLog get_log) {
 void attach(GLuint program, GLenum kind, const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error(fmt::format("the shader '{}' could not be read", file.string()));
-  const std::string source{std::istreambuf_iterator<char>(stream), {}};
+  const std::string source =
+      std::string(shader_version) + "\n" + std::string(std::istreambuf_iterator<char>(stream), {});
   const char* const text = source.c_str();
   const GLuint shader = glCreateShader(kind);
   glShaderSource(shader, 1, &text, nullptr);

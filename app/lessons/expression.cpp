@@ -181,7 +181,7 @@ class ExpressionReader {
 
   double number() {
     double value = 0;
-    const auto [end, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, problem] = number_from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (problem != std::errc()) fail("a number");
     at_ = static_cast<std::size_t>(end - text_.data());
     return value;

@@ -17,7 +17,7 @@ struct ListedNode;
 /// Nodes in order. A list in braces is moved here with its contents; a plain vector would copy them.
 class Nodes : public std::vector<Node> {
  public:
-  Nodes() = default;
+  Nodes();  // where a node is known
   Nodes(std::initializer_list<ListedNode> list);
   template <class Iterator>
   Nodes(Iterator first, Iterator last) : std::vector<Node>(first, last) {}
@@ -401,6 +401,7 @@ struct ListedNode {
   mutable Node node;
 };
 
+inline Nodes::Nodes() = default;
 inline Nodes::Nodes(std::initializer_list<ListedNode> list) {
   reserve(list.size());
   for (const ListedNode& listed : list) push_back(std::move(listed.node));

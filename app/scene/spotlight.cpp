@@ -17,11 +17,16 @@ constexpr float corner = 13;  // of a marked cell
 constexpr float dash = 4;
 constexpr float dimmed[] = {0.66F, 0.72F};  // opacity of the cover in the dark and in the light theme
 
-/// The places of parts, as far as they are seen.
+/// The places of parts, as far as they are seen: empty where one is scrolled away.
 std::vector<Rectangle> places_of(const std::vector<std::string>& paths, float around) {
   std::vector<Rectangle> places;
   for (const std::string& path : paths) {
-    if (const Part* part = parts().find(path)) places.push_back(part->where.grown({around, around}));
+    const Part* const part = parts().find(path);
+    if (!part) continue;
+    Rectangle& place = places.emplace_back(part->where.grown({around, around}));
+    if (!part->scrolls || part->is_whole()) continue;
+    place = {upper_of(place.minimum, part->seen.minimum), lower_of(place.maximum, part->seen.maximum)};
+    if (place.size().x <= 0 || place.size().y <= 0) place = {};
   }
   return places;
 }
@@ -66,6 +71,7 @@ bool draw_spotlight(const Spotlight& light) {
   const style::TextStyle letters(style::Text::strong);
   for (std::size_t i = 0; i < spots.size(); ++i) {
     const auto& [from, to] = spots[i];
+    if (from == to) continue;
     list->AddRect(from, to, c.text, px(spot_corner), px(style::lit_line));
     list->AddCircleFilled(from, px(disc) / 2, c.text);
     const std::string number = std::to_string(i + 1);

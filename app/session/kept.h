@@ -18,12 +18,14 @@ class KeptFile {
   /// tried.
   std::string problem() { return std::exchange(problem_, {}); }
 
+  /// Whether there is such a file.
+  bool is_there() const;
+
  protected:
   /// `what` describes its content, in the plural: "settings".
   KeptFile(std::filesystem::path file, const char* what) : file_(std::move(file)), what_(what) {}
 
   const std::filesystem::path& file() const { return file_; }
-  bool is_there() const;
 
   /// What `parse` makes of its text; nothing if there is no such file. One that cannot be read, or that
   /// `parse` refuses with an InputError, is set aside.

@@ -10,7 +10,19 @@
 
 namespace palimpsest {
 
+namespace {
+
+std::function<void(std::string_view)>& fetching() {
+  static std::function<void(std::string_view)> fetch;
+  return fetch;
+}
+
+}  // namespace
+
+void fetch_assets_by(std::function<void(std::string_view relative)> fetch) { fetching() = std::move(fetch); }
+
 std::filesystem::path asset(std::string_view relative) {
+  if (fetching()) fetching()(relative);
   std::vector<std::filesystem::path> folders;
   if (const char* chosen = std::getenv("PALIMPSEST_ASSETS"); chosen != nullptr && *chosen != '\0')
     folders.emplace_back(chosen);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <system_error>
 
 #include "core/base/text.h"
 
@@ -37,7 +38,9 @@ struct Questions::Entry {
 
 Questions::Questions(unsigned threads, std::size_t budget)
     // Questions that take long leave one thread to the others.
-    : thread_count_(threads > 0 ? threads : std::max(std::thread::hardware_concurrency(), 3U) - 1),
+    : thread_count_(threads == no_threads      ? 0
+                    : threads == usual_threads ? std::max(std::thread::hardware_concurrency(), 3U) - 1
+                                               : threads),
       budget_(budget) {}
 
 Questions::~Questions() {
@@ -129,15 +132,22 @@ bool Questions::busy() const {
   return busy_;
 }
 
+/// Waits until threads have done what is awaited, or does it.
+template <class Condition>
+void Questions::wait_until(std::unique_lock<std::mutex>& lock, const Condition& is_met) {
+  while (threads_.empty() && !is_met() && work_once(lock)) continue;
+  finished_.wait(lock, is_met);
+}
+
 void Questions::wait() {
   std::unique_lock lock(mutex_);
-  finished_.wait(
-      lock, [this] { return waiting_.empty() && running_.empty() && released_.empty() && freeing_ == 0; });
+  wait_until(lock,
+             [this] { return waiting_.empty() && running_.empty() && released_.empty() && freeing_ == 0; });
 }
 
 void Questions::wait_for(const AnyQuestion& question) {
   std::unique_lock lock(mutex_);
-  finished_.wait(lock, [&] {
+  wait_until(lock, [&] {
     const std::shared_ptr<Entry> entry = find(question);
     return !entry || !entry->is_under_way;
   });
@@ -154,7 +164,11 @@ std::shared_ptr<Questions::Entry> Questions::find(const AnyQuestion& question) c
 }
 
 void Questions::start_threads() {
-  while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });
+  try {
+    while (threads_.size() < thread_count_) threads_.emplace_back([this] { work_on(); });
+  } catch (const std::system_error&) {
+    thread_count_ = static_cast<unsigned>(threads_.size());
+  }
 }
 
 /// Removes an entry, and stops it if it is running. A running computation ends later; its value is dropped.
@@ -217,7 +231,7 @@ void Questions::free_released(std::unique_lock<std::mutex>& lock) {
 std::shared_ptr<Questions::Entry> Questions::next() const {
   const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency != Urgency::now; };
   const auto late = static_cast<unsigned>(std::ranges::count_if(running_, is_late));
-  const bool may_be_late = thread_count_ == 1 || late + 1 < thread_count_;
+  const bool may_be_late = thread_count_ <= 1 || late + 1 < thread_count_;
   std::shared_ptr<Entry> latest;
   for (const std::shared_ptr<Entry>& entry : waiting_) {
     if (is_late(entry) && (!may_be_late || (latest && !is_late(latest)))) continue;
@@ -226,54 +240,68 @@ std::shared_ptr<Questions::Entry> Questions::next() const {
   return latest;
 }
 
-void Questions::work() {
+bool Questions::work() {
+  std::unique_lock lock(mutex_);
+  return threads_.empty() && work_once(lock);
+}
+
+/// What each thread does.
+void Questions::work_on() {
   std::unique_lock lock(mutex_);
   while (true) {
-    std::shared_ptr<Entry> entry;
-    wished_.wait(lock, [&] { return closing_ || !released_.empty() || (entry = next()); });
+    wished_.wait(lock, [&] { return closing_ || !released_.empty() || next(); });
     if (closing_) return;
-    if (!released_.empty()) {
-      free_released(lock);
-      continue;
-    }
-    std::erase(waiting_, entry);
-    running_.push_back(entry);
-    const Effort effort = {entry->stop.get_token(), [&progress = entry->progress](double share) {
-                             progress = std::clamp(share, 0.0, 1.0);
-                           }};
-    lock.unlock();
-
-    std::shared_ptr<const void> value;
-    std::size_t bytes = 0;
-    std::string reason;
-    bool is_cancelled = false;
-    try {
-      value = entry->question->find(effort, bytes);
-    } catch (const Cancelled&) {
-      is_cancelled = true;
-    } catch (...) {
-      reason = problem_in_words();
-    }
-
-    lock.lock();
-    std::erase(running_, entry);
-    const bool is_wanted = entry->is_under_way;
-    if (is_wanted && is_cancelled) {
-      remove(entry);
-    } else if (is_wanted) {
-      entry->is_under_way = false;
-      entry->reason = std::move(reason);
-      entry->value = std::move(value);
-      entry->bytes = bytes + sizeof(Entry);
-      bytes_ += entry->bytes;
-      const std::string subject = entry->question->subject();
-      if (entry->value && !subject.empty()) last_[{entry->question.type(), subject}] = entry->value;
-      shrink();
-    }
-    wished_.notify_one();  // a thread is free: one that may take long may begin
-    finished_.notify_all();
-    released_.insert(released_.end(), {std::move(entry), std::move(value)});
+    work_once(lock);
   }
+}
+
+/// Frees what was released, or answers one question; without the lock meanwhile. Returns whether there was
+/// something to do.
+bool Questions::work_once(std::unique_lock<std::mutex>& lock) {
+  if (!released_.empty()) {
+    free_released(lock);
+    return true;
+  }
+  std::shared_ptr<Entry> entry = next();
+  if (!entry) return false;
+  std::erase(waiting_, entry);
+  running_.push_back(entry);
+  const Effort effort = {entry->stop.get_token(), [&progress = entry->progress](double share) {
+                           progress = std::clamp(share, 0.0, 1.0);
+                         }};
+  lock.unlock();
+
+  std::shared_ptr<const void> value;
+  std::size_t bytes = 0;
+  std::string reason;
+  bool is_cancelled = false;
+  try {
+    value = entry->question->find(effort, bytes);
+  } catch (const Cancelled&) {
+    is_cancelled = true;
+  } catch (...) {
+    reason = problem_in_words();
+  }
+
+  lock.lock();
+  std::erase(running_, entry);
+  const bool is_wanted = entry->is_under_way;
+  if (is_wanted && is_cancelled) {
+    remove(entry);
+  } else if (is_wanted) {
+    entry->is_under_way = false;
+    entry->reason = std::move(reason);
+    entry->value = std::move(value);
+    entry->bytes = bytes + sizeof(Entry);
+    bytes_ += entry->bytes;
+    const std::string subject = entry->question->subject();
+    if (entry->value && !subject.empty()) last_[{entry->question.type(), subject}] = entry->value;
+    shrink();
+  }
+  wished_.notify_one();  // a thread is free: one that may take long may begin
+  finished_.notify_all();
+  released_.insert(released_.end(), {std::move(entry), std::move(value)});
+  return true;
 }
 
 }  // namespace palimpsest

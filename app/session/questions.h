@@ -227,15 +227,19 @@ struct AnyQuestion : std::shared_ptr<const AskedQuestion> {
   }
 };
 
-/// Computes answers to questions in threads of its own, the newest request first. A question says what its
-/// value depends on and how it is computed. What is no longer requested is cancelled. Values are cached
-/// within one budget of memory.
+/// Computes answers to questions in threads of its own, the newest request first; where none can be started,
+/// as in a page that is not isolated, one after the other in frame(). A question says what its value depends
+/// on and how it is computed. What is no longer requested is cancelled. Values are cached within one budget
+/// of memory.
 class Questions {
  public:
-  static constexpr std::size_t usual_budget = std::size_t{512} << 20;
+  static constexpr std::size_t usual_budget = std::size_t{sizeof(void*) > 4 ? 512 : 128} << 20;  // of a page: less
 
-  /// `threads`: 0 for one less than the machine has, at least two. `budget`: bytes.
-  explicit Questions(unsigned threads = 0, std::size_t budget = usual_budget);
+  static constexpr unsigned usual_threads = 0;  // one less than the machine has, at least two
+  static constexpr unsigned no_threads = ~0U;
+
+  /// `budget`: bytes.
+  explicit Questions(unsigned threads = usual_threads, std::size_t budget = usual_budget);
   ~Questions();
 
   /// What is known now. Never waits: asking again in every frame is how the value is fetched, and how it
@@ -262,7 +266,11 @@ class Questions {
   void let_go(std::shared_ptr<const void> thing);
 
   /// Begins a frame: what was not asked for in the last one is cancelled, and what is gone is forgotten.
+  /// Without threads it computes for a few hundredths of a second, or one answer that takes longer.
   void frame();
+
+  /// Without threads: does in this one what one of them would do next. Returns whether there was something.
+  bool work();
 
   /// Whether somebody who asked since frame() was told to wait, and waits.
   bool busy() const;
@@ -290,9 +298,12 @@ class Questions {
   void shrink();
   void free_released(std::unique_lock<std::mutex>& lock);
   std::shared_ptr<Entry> next() const;
-  void work();
+  bool work_once(std::unique_lock<std::mutex>& lock);
+  void work_on();
+  template <class Condition>
+  void wait_until(std::unique_lock<std::mutex>& lock, const Condition& is_met);
 
-  const unsigned thread_count_;
+  unsigned thread_count_;
   const std::size_t budget_;
   mutable std::mutex mutex_;  // of everything below
   std::condition_variable wished_;

@@ -107,7 +107,7 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
     });
   });
   if (!knows_roofs) tell(*board, &RaceBoard::under_way, std::string("limits of the machine"));
-  if (!effort.stop.stop_requested()) report = race(*plan, std::move(report), told, effort.stop);
+  if (!is_asked_to_stop(effort.stop)) report = race(*plan, std::move(report), told, effort.stop);
   report.left = missing_entries(entries, report);
   const auto whole = std::make_shared<const RaceReport>(std::move(report));
   tell(*board, &RaceBoard::report, whole);

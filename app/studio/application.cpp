@@ -466,8 +466,8 @@ void Application::draw(float usual_scale) {
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
       style::colours().background);
-  draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
-  float top = style::px(top_bar_height);
+  float top = has_top_bar ? style::px(top_bar_height) : 0;
+  if (has_top_bar) draw_part("Top bar", [this, top] { draw_top_bar(*this, top); });
   const auto draw_bar = [&](const char* title, float height, void (*draw)(Application&, float, float)) {
     draw_part(title, [&] { draw(*this, top, style::px(height)); });
     top += style::px(height);

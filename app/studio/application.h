@@ -46,6 +46,9 @@ class Application {
   /// Including those that enter workspaces if there are several.
   std::span<const Command> commands() const { return commands_; }
 
+  /// Lets a page change their keys and words: a browser keeps some keys for itself.
+  void edit_commands(const std::function<void(Command&)>& edit) { std::ranges::for_each(commands_, edit); }
+
   /// Draws one frame into the current Dear ImGui context. `scale` is how much larger than in the design
   /// things are. A panel that cannot be drawn says why in its place; the others go on.
   void draw(float scale);
@@ -216,6 +219,9 @@ class Application {
 
   /// Shows the story alone, without the top bar.
   bool presenting = false;
+
+  /// Whether there is a top bar; none where a page of a course frames the program.
+  bool has_top_bar = true;
 
   /// How much is shown: what view.level says, or the story, while presenting and where a window has room for
   /// no more.

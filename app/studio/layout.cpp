@@ -25,6 +25,8 @@ constexpr float high_column = 700;               // from here on what goes in ha
 constexpr float wide_window = 1500;              // from here on the columns are
 constexpr float left_width[] = {212, 272};       // so wide in a narrow window, and in a wide one
 constexpr float right_width[] = {272, 352};
+constexpr float stacked_window = 640;   // in a narrower one (a phone) a lesson lies below what it is about
+constexpr float stacked_share = 0.42F;  // and has so much of what is above the floor
 
 void describe(const ImGuiDockNode& node, std::string& words) {
   words += fmt::format("{}[", node.ID);
@@ -95,8 +97,10 @@ std::vector<Cut> designed_cuts(const Workspace& workspace, std::span<const Panel
   const float left_side = is_used({left_top, left_bottom})
                               ? std::min(style::px(left_width[wide] + workspace.wider_left), most_side)
                               : 0;
-  const float right_side =
-      is_used({right_top, right_bottom, right}) ? std::min(style::px(right_width[wide]), most_side) : 0;
+  const bool is_stacked = size.x < style::px(stacked_window);
+  const float right_side = !is_stacked && is_used({right_top, right_bottom, right})
+                               ? std::min(style::px(right_width[wide]), most_side)
+                               : 0;
   const auto below = std::ranges::find(shown, bottom, &Panel::place);
   const float floor = floor_height(below == shown.end() ? 0 : (*below)->part, size.y);
   const float columns_height = size.y - floor;
@@ -109,13 +113,15 @@ std::vector<Cut> designed_cuts(const Workspace& workspace, std::span<const Panel
   const auto cut = [&](PanelPlace from, ImGuiDir side, float part, PanelPlace to, bool is_there) {
     if (is_there) cuts.push_back({from, side, part, to});
   };
-  cut(center, ImGuiDir_Right, right_side / size.x, right, is_used({right}));
+  cut(center, ImGuiDir_Right, right_side / size.x, right, !is_stacked && is_used({right}));
   cut(center, ImGuiDir_Down, floor / size.y, bottom, is_used({bottom}));
+  for (const PanelPlace beside : {right, right_top})
+    cut(center, ImGuiDir_Down, stacked_share, beside, is_stacked && is_used({beside}));
   const float width = is_used({right}) ? size.x - right_side : size.x;
   cut(center, ImGuiDir_Left, left_side / width, left_top, left_side > 0);
   cut(left_top, ImGuiDir_Down, is_used({left_top}) ? lines : 1, left_bottom, is_used({left_bottom}));
   cut(center, ImGuiDir_Right, right_side / (size.x - left_side), right_top,
-      is_used({right_top, right_bottom}));
+      !is_stacked && is_used({right_top, right_bottom}));
   cut(right_top, ImGuiDir_Down, is_used({right_top}) ? why / columns_height : 1, right_bottom,
       is_used({right_bottom}));
   cut(center, ImGuiDir_Down, lower_height(size.x - left_side - right_side, columns_height) / columns_height,

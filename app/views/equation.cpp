@@ -150,7 +150,7 @@ void add_lines(Nodes& all, Application& application) {
   const std::vector<std::string>& results = results_of(sight, phase);
   const Index present = sight.cursor.operation;
   const auto pointed = std::exchange(pointed_line(), std::nullopt);
-  const Index written = std::min(pointed.value_or(present), std::ssize(phase.operations) - 1);
+  const Index written = std::min<Index>(pointed.value_or(present), std::ssize(phase.operations) - 1);
   Nodes rows;
   for (Index i = 0; i < std::ssize(phase.operations); ++i)
     rows += line_node(application, entry(i == present || i == written ? lit : dim, i),

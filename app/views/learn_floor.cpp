@@ -298,7 +298,7 @@ void add_lanes(Floor& floor, Application& application, const Known<Remembered>& 
   float left = height;
   if (answer.value) {
     const Remembered& remembered = *answer.value;
-    const auto count = static_cast<float>(std::max(std::ssize(remembered.tokens), most_words));
+    const auto count = static_cast<float>(std::max<Index>(std::ssize(remembered.tokens), most_words));
     for (Index word = 0; word < std::ssize(remembered.tokens); ++word) {
       const bool is_present = entry(remembered.tokens, word) == session.token();
       floor.rows.push_back(

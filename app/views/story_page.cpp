@@ -58,9 +58,11 @@ struct TablesLook {
   float picture;
   float least_row;
   bool is_small = false;
+  bool is_stacked = false;  // one below the other, on a phone
 };
-constexpr TablesLook tables_looks[] = {{208, 34}, {176, 30}, {152, 26},    {128, 26},
-                                       {96, 18},  {0, 18},   {0, 18, true}};
+constexpr TablesLook tables_looks[] = {{208, 34},          {176, 30}, {152, 26},     {128, 26},
+                                       {96, 18},           {0, 18},   {0, 18, true}, {84, 18, true, true},
+                                       {0, 20, true, true}};
 constexpr float low_story = 420;
 constexpr float ramp_width = 120;
 
@@ -85,7 +87,15 @@ Node tables(const Application& application, const MemoryStory& story, const std:
       story.change, "what that changes");
   add(1.6, "after", {"the memory after", "after"}, "=", story.table.after, story.after, "what it returns");
   cells.picture = story.no_memory.empty() ? look.picture : 0;
-  return Node{std::move(cells)};
+  if (!look.is_stacked) return Node{std::move(cells)};
+  Nodes all;
+  for (CellValues& table : std::exchange(cells.tables, {})) {
+    table.sign = "";
+    CellTables alone = cells;
+    alone.tables = {std::move(table)};
+    all += Node{std::move(alone)};
+  }
+  return scene::column(std::move(all), Gap::wide);
 }
 
 /// The story's switch: what the model answers if nothing is erased. Empty if that cannot be chosen.
@@ -145,8 +155,13 @@ Node story_node(Application& application, const MemoryStory& story) {
                     ? with_command(application, "view.reveal", scene::pill("show the answer", true))
                     : erase_switch(application);
     all += scene::rest();  // the foot stays where it is, however long the headline
-    all += scene::row({scene::caption(application.hides_answer() ? "" : others_in_words(story)).filling(),
-                       std::move(foot), colours(answer_scale(story.table)).right().filling()});
+    Node others = scene::caption(application.hides_answer() ? "" : others_in_words(story));
+    Node ramp = colours(answer_scale(story.table));
+    if (look.is_stacked)
+      all += scene::column({std::move(others), scene::row({std::move(foot), scene::rest(), std::move(ramp)})},
+                           Gap::near);
+    else
+      all += scene::row({std::move(others).filling(), std::move(foot), std::move(ramp).right().filling()});
     wishes += scene::column(std::move(all), look.is_small ? Gap::near : Gap::far);
   }
   return story_page(application, {.headline = application.telling() < 2.2 ? first_half(headline(story, token))
@@ -235,15 +250,21 @@ Node story_buttons(Application& application) {
   std::string place = fmt::format("token {} of {}", session.token() + 1, session.data().tokens);
   if (!place.starts_with(word)) place += " · " + word;
   const std::string play = application.playing ? "❚❚ pause" : "▶ read on";
-  Nodes all = {with_command(application, "time.play", scene::pill(play, true).named("play")),
-               with_command(application, "token.forward", scene::pill("→ next token").named("next")),
-               scene::tag(place), scene::rest()};
-  if (session.choice().is_changed() && !application.lesson.is_on())
-    all += with_command(application, "change.reset", scene::word_button("changed: reset"));
-  if (!application.lesson.is_on())
-    all += with_command(application, "lesson.list", scene::word_button("lessons"));
-  all += with_command(application, "text.type", scene::word_button("type a text"));
-  return scene::row(std::move(all), Gap::wide);
+  return scene::first_that_fits(3, [&application, place, play](std::size_t wish) {
+    Nodes all = {
+        with_command(application, "time.play",
+                     scene::pill(wish < 2 ? play : play.substr(0, play.find(' ')), true).named("play")),
+        with_command(application, "token.forward",
+                     scene::pill(wish < 2 ? "→ next token" : "→").named("next"))};
+    if (wish == 0) all += scene::tag(place);
+    all += scene::rest();
+    if (application.session.choice().is_changed() && !application.lesson.is_on())
+      all += with_command(application, "change.reset", scene::word_button("changed: reset"));
+    if (!application.lesson.is_on())
+      all += with_command(application, "lesson.list", scene::word_button("lessons"));
+    all += with_command(application, "text.type", scene::word_button("type a text"));
+    return scene::row(std::move(all), Gap::wide);
+  });
 }
 
 Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,

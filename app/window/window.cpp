@@ -1,10 +1,8 @@
 #include "app/window/window.h"
 
-#include <epoxy/gl.h>
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
-#include <imgui_internal.h>  // for the queue of events that Dear ImGui has not yet seen
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
@@ -14,10 +12,8 @@
 #include <exception>
 #include <limits>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
+#include "app/gl/opengl.h"
+#include "app/window/pace.h"
 #include "core/base/error.h"
 
 namespace palimpsest {
@@ -25,18 +21,6 @@ namespace {
 
 // How long a quiet window sleeps at most; a blinking text cursor sets the pace.
 constexpr double longest_sleep_seconds = 0.25;
-
-// Dear ImGui needs a few frames until a change has settled: sizes measured in one are used in the next.
-constexpr int frames_after_a_change = 5;  // a list that opens is laid out, then sized, then drawn
-
-/// Whether something under the pointer has words that come only once the pointer has rested.
-bool awaits_tooltip() {
-  const ImGuiContext& context = *ImGui::GetCurrentContext();
-  const ImGuiStyle& style = context.Style;
-  if (context.HoverItemDelayId == 0) return false;
-  return context.HoverItemDelayTimer < style.HoverDelayShort ||
-         context.MouseStationaryTimer < style.HoverStationaryDelay;
-}
 
 std::string last_glfw_error() {
   const char* description = nullptr;
@@ -89,32 +73,6 @@ GLFWwindow* create_window(const WindowOptions& options) {
 }
 
 }  // namespace
-
-void Pace::change() { frames_ = frames_after_a_change; }
-
-void Pace::listen() {
-  if (!ImGui::GetCurrentContext()->InputEventsQueue.empty()) change();
-}
-
-void Pace::drawn() {
-  if (frames_ > 0) --frames_;
-  if (awaits_tooltip()) change();
-}
-
-void keep_little_free_memory() {
-#ifdef __GLIBC__
-  // Larger blocks are the system's; a matrix of a short text is not.
-  constexpr int most = 4 << 20;
-  mallopt(M_TRIM_THRESHOLD, most);
-  mallopt(M_MMAP_THRESHOLD, most);
-#endif
-}
-
-void give_back_free_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
 
 struct Window::State {
   explicit State(WindowOptions wanted)

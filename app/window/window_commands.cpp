@@ -1,120 +1,12 @@
 #include "app/window/window_commands.h"
 
-#include "app/commands/options.h"
 #include "app/scene/parts.h"
-#include "app/studio/application.h"
 #include "app/window/offscreen.h"
-#include "app/window/window.h"
+#include "app/window/showing.h"
 
 namespace palimpsest {
 
 namespace {
-
-/// What `render` and the window can be told on the command line.
-constexpr std::pair<const char*, const char*> look_options[] = {
-    {"FILE", "a session, pinned places or data, as in the window's Open"},
-    {"--session", "a saved session (JSON)"},
-    {"--state", "a copied place (one string)"},
-    {"--capture",
-     "a file with q, k and v (FILE?q=query&beta=b reads other names); or capture:NAME, preset:NAME"},
-    {"--at", "TOKEN, after its write, or TOKEN:OPERATION, such as 19:error"},
-    {"--variant", "compute this variant instead of the data's"},
-    {"--form", nullptr},
-    {"--device", "cpu or cuda"},
-    {"--chunk", "chunk size of the forms that have chunks"},
-    {"--head", "which head"},
-    {"--scale", "size of everything, 0.5 to 4"},
-    {"--theme", "dark or light"},
-    {"--level", "how much is shown: story, work or all"},
-    {"--workspace", nullptr},
-    {"--lesson", "a lesson, FILE or FILE#STEP with the step's number from 1"},
-    {"--fault", "inject this fault into the form (see verify --faults)"},
-};
-
-struct Look {
-  std::map<std::string, std::string, std::less<>> given = {};
-  std::vector<std::string> races = {};  // reports of bench
-
-  const std::string* operator[](std::string_view name) const { return value_at(given, name); }
-};
-
-/// What an option without words of its own takes.
-std::string known_values(std::string_view option) {
-  if (option == "--form") return joined_names(all_forms);
-  return fmt::format("{}", fmt::join(workspaces() | std::views::transform(&Workspace::id), ", "));
-}
-
-void add_look(CommandOptions& command) {
-  for (const auto& [name, words] : look_options) command.option(name, words ? words : known_values(name));
-  for (const auto& [name, words] : text_options) command.option(name, words);
-  command.list("--do", "a change of the model that reads --text (see say)", {.repeated = true});
-  command.list("--race", "a report of bench for Measure; may be given again",
-               {.repeated = true, .one_at_a_time = true});
-}
-
-Look look_of(const CommandOptions& command) {
-  Look look{.races = command.all("--race")};
-  for (const auto& [name, words] : look_options) {
-    if (command.gave(name)) look.given[name] = command[name];
-  }
-  const std::optional<std::string> text = text_data(command);
-  if (!text) return look;
-  if (look["--capture"]) refuse("give --capture or --text, not both");
-  look.given["--capture"] = *text;
-  look.given.erase("--head");  // it is in there
-  return look;
-}
-
-float scale_of(const Look& look, float standard) {
-  if (!look["--scale"]) return standard;
-  const double scale = parse_number(*look["--scale"], "--scale");
-  if (scale < least_scale || scale > most_scale)
-    refuse("--scale is {}; expected a number from {} to {}", *look["--scale"], least_scale, most_scale);
-  return static_cast<float>(scale);
-}
-
-void go_to(Session& session, const std::string& at) {
-  const Trace* const trace = session.trace();
-  if (trace && trace->block_count() > 0) session.set_cursor(cursor_at(at, *trace));
-}
-
-void require(bool good, const Session& session) {
-  if (!good) throw InputError(session.message());
-}
-
-/// The value that an option names; nothing where it is not given.
-template <NamedInOrder Value>
-std::optional<Value> chosen(const Look& look, const char* option) {
-  const std::string* const words = look[option];
-  if (!words) return std::nullopt;
-  return find_row(
-      all_of<Value>, *words, [](Value value) { return std::string_view(name(value)); },
-      fmt::format("{} is \"{}\"; expected one of", option, *words));
-}
-
-void dress(Application& application, const Look& look) {
-  application.change_view([&](ViewOptions& view) {
-    view.theme = chosen<Theme>(look, "--theme").value_or(view.theme);
-    view.level = chosen<Level>(look, "--level").value_or(view.level);
-  });
-  for (const std::string& file : look.races) {
-    const RaceReport report = read_race(file);  // says at once what is wrong with it
-    application.races.open(application.session, file);
-    application.session.change([&](SessionState& state) { show_what_it_has(state, report); });
-  }
-  if (look["--workspace"]) application.enter(*look["--workspace"]);
-}
-
-/// Opens FILE#STEP.
-void open_lesson(Application& application, const std::string& words) {
-  const std::size_t mark = words.rfind('#');
-  const Index step =
-      mark == std::string::npos ? 1 : parse_count(words.substr(mark + 1), "the step of --lesson", 1);
-  require(application.open_lesson(words.substr(0, mark), static_cast<std::size_t>(step - 1)),
-          application.session);
-  application.session.wait();
-  require(application.session.message().empty(), application.session);
-}
 
 /// Answers the question of a lesson, and looks.
 void guess_in_lesson(Application& application, const std::string& words) {
@@ -130,72 +22,6 @@ void guess_in_lesson(Application& application, const std::string& words) {
     refuse("--guess is \"{}\"; expected the letter of a choice, a number, or cells as in \"0:2 1:3\"", words);
   application.lesson.guess() = guess;
   application.go_on_in_lesson();
-}
-
-/// Whether nothing was asked for that says what is to be seen.
-bool asks_for_nothing(const Look& look) {
-  return look.races.empty() && std::ranges::all_of(look.given, [](const auto& each) {
-           return is_among(each.first, {"--scale", "--theme", "--level", "--workspace"});
-         });
-}
-
-/// A saved place has its own; its file and that of pinned places are JSON.
-bool has_own_looks(const Look& look) {
-  return look["--session"] || look["--state"] ||
-         (look["FILE"] && std::filesystem::path(*look["FILE"]).extension() == ".json");
-}
-
-/// Opens what was asked for; the first capture if nothing was. Waits until its place can be seen, not until
-/// its forms are compared.
-void prepare(Application& application, const Look& look) {
-  Session& session = application.session;
-  chosen<Theme>(look, "--theme");
-  chosen<Level>(look, "--level");
-  if ((look["--session"] || look["--state"]) && look["--capture"])
-    refuse("--{} says which data it belongs to: give it or --capture, not both",
-           look["--session"] ? "session" : "state");
-  if (look["--session"] && look["--state"]) refuse("give --session or --state, not both");
-  if (look["FILE"] && (look["--session"] || look["--state"] || look["--capture"]))
-    refuse("{} is opened: leave --session, --state and --capture out", *look["FILE"]);
-  if (look["--lesson"] && !look["FILE"]) {
-    dress(application, look);
-    return open_lesson(application, *look["--lesson"]);
-  }
-  const bool is_open = look["FILE"]        ? application.open(*look["FILE"])
-                       : look["--session"] ? session.open_saved(*look["--session"])
-                       : look["--state"]   ? session.from_string(*look["--state"])
-                       : look["--capture"] ? session.open_named(*look["--capture"])
-                                           : application.open_first_text();
-  require(is_open, session);
-  session.wait_for_choice();
-  require(session.message().empty(), session);
-  application.require_workspace();
-  require(session.message().empty(), session);
-
-  Choice choice = session.choice();
-  if (look["--variant"]) choice.variant = find_variant(*look["--variant"]).id;
-  if (look["--form"]) choice.form = parse_form(*look["--form"]);
-  if (look["--device"]) choice.device = usable_backend(*look["--device"], session.devices()).name();
-  if (look["--chunk"]) {
-    choice.chunk_size = parse_count(*look["--chunk"], "--chunk");
-    require_chunk_size(choice.chunk_size);
-  }
-  if (look["--head"]) {
-    choice.head = parse_count(*look["--head"], "--head");
-    if (const Index heads = session.data().heads * session.data().batches; choice.head >= heads)
-      refuse("--head is {}; expected a head from 0 to {}", choice.head, heads - 1);
-  }
-  if (look["--fault"]) choice.fault = {find_fault(*look["--fault"]).id, choice.form};
-  session.choose(std::move(choice));
-  session.wait_for_choice();
-  require(session.message().empty(), session);
-  if (look["--device"] && !session.left_device().empty()) throw Unsupported(session.left_device());
-  if (look["--fault"] && !session.computed()->no_fault.empty())
-    throw Unsupported(fmt::format("--fault {}: {}", *look["--fault"], session.computed()->no_fault));
-  dress(application, look);
-  if (look["--at"]) go_to(session, *look["--at"]);
-  session.wait_for_place();
-  session.start_history();
 }
 
 /// What is written of a picture.
@@ -339,25 +165,6 @@ Task add_render(CommandOptions command, Console console) {
   return [command, console] { return render(command, console); };
 }
 
-/// What is to be kept of a window. The layout is asked for when Dear ImGui says that it may have changed;
-/// else it is that of `before`.
-Preferences preferences(const Application& application, const Window& window, const Preferences& before) {
-  Preferences now = before;
-  now.theme = application.view.theme;
-  if (!application.lesson.is_on()) now.level = application.view.level;
-  now.scale = application.zoom;
-  now.recent_files = application.recent_files;
-  now.closed_stories = application.closed_stories;
-  now.lessons = application.lesson_progress;
-  std::tie(now.width, now.height) = window.size();
-  if (std::exchange(ImGui::GetIO().WantSaveIniSettings, false)) {
-    const OwnLayout own = application.panel_layout.own(application.workspaces());
-    now.layout = own.text;
-    now.own_workspaces = own.workspaces;
-  }
-  return now;
-}
-
 /// Opens the window and shows frames until it is closed. With `times` it closes after the first, keeps
 /// nothing, and says there when what was done.
 void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
@@ -365,46 +172,10 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
     if (times) times->push_back(start_moment());
   };
   note();  // the program is loaded and runs
-  constexpr float as_the_monitor_says = 0;
-  const float scale = scale_of(look, as_the_monitor_says);
-  std::error_code unknown;
-  const bool is_first =
-      asks_for_nothing(look) && !std::filesystem::exists(own_file("settings.json"), unknown);
-  KeptPreferences kept(own_file("settings.json"));
-  KeptPlaces kept_places(own_file("places.json"));
   const Interrupt interrupt;
-  Application application;
-  application.races.program = program_in_words();
-  application.places = PinnedPlaces(kept_places.read());
-  application.recent_files = kept.read().recent_files;
-  application.closed_stories = kept.read().closed_stories;
-  application.lesson_progress = kept.read().lessons;
-  Look first = look;
-  LastPlace last(own_file("last_place.json"));
-  if (asks_for_nothing(first) && last.come_back(application.session)) {
-    application.require_workspace();
-    dress(application, first);
-    application.session.start_history();
-  } else {
-    if (!has_own_looks(first)) {
-      first.given.try_emplace("--theme", name(kept.read().theme));
-      first.given.try_emplace("--level", name(kept.read().level));
-    }
-    prepare(application, first);
-  }
-  if (is_first) application.tell_slowly();
-  note();  // what is asked for is computed
-  Window window({.width = kept.read().width,
-                 .height = kept.read().height,
-                 .scale = scale,
-                 .dropped = [&](const auto& paths) { application.drop(paths); }});
-  note();  // there is a window with OpenGL
-  if (!look["--scale"]) application.zoom = kept.read().scale;
-  try {
-    application.panel_layout.restore({kept.read().layout, kept.read().own_workspaces});
-  } catch (const InputError& error) {
-    kept.set_aside(error.what());
-  }
+  Showing showing(look, note);
+  Application& application = showing.application;
+  Window& window = showing.window;
   if (times) {
     window.draw_frame([&] {
       application.draw(window.scale());
@@ -414,14 +185,6 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
     note();  // the card has it
     return;
   }
-  kept.begin_with(preferences(application, window, kept.read()));
-  application.quit = [&] { window.close(); };
-  application.races.wake = [&] { window.request_redraw(); };
-  struct NoMoreFrames {
-    Application& application;
-    ~NoMoreFrames() { application.races.leave(application.session); }
-  };
-  const NoMoreFrames no_more_frames{application};  // before the window goes
   // As a click on the window's cross: what is to be kept is kept.
   const std::stop_callback end(interrupt.token(), [&] {
     window.close();
@@ -445,19 +208,9 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
     });
   window.run([&] {
     if (lesson_changed.exchange(false)) application.reload_lesson();
-    application.draw(window.scale());
-    if (application.animating()) window.request_redraw();
-    kept.keep(preferences(application, window, kept.read()));
-    kept_places.keep(application.places.all());
-    last.keep(application.session);
-    for (const std::string& problem : {kept.problem(), kept_places.problem(), last.problem()}) {
-      if (!problem.empty()) application.session.set_message(problem);
-    }
+    showing.draw();
   });
-  ImGui::GetIO().WantSaveIniSettings = true;
-  kept.keep(preferences(application, window, kept.read()), true);
-  kept_places.keep(application.places.all(), true);
-  last.keep(application.session, true);
+  showing.keep();
 }
 
 Task add_window(CommandOptions command, Console) {

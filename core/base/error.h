@@ -47,9 +47,35 @@ std::string why_unsupported(Tried tried) try {
   return reason.what();
 }
 
+/// Called by every long computation now and then. Where there are no threads, a page draws meanwhile. Null:
+/// nothing is.
+inline void (*let_others_go_on)() = nullptr;
+
+/// While it exists, nothing goes on meanwhile: what is measured runs alone.
+class Undisturbed {
+ public:
+  Undisturbed() {
+    if (former_) let_others_go_on = nullptr;
+  }
+  ~Undisturbed() {
+    if (former_) let_others_go_on = former_;
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  void (*former_)() = let_others_go_on;
+};
+
+/// Whether a computation is to stop.
+inline bool is_asked_to_stop(const std::stop_token& stop) {
+  if (let_others_go_on) let_others_go_on();
+  return stop.stop_requested();
+}
+
 /// Throws Cancelled if a stop was requested.
 inline void stop_if_asked(const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Cancelled();
+  if (is_asked_to_stop(stop)) throw Cancelled();
 }
 
 }  // namespace palimpsest

@@ -1,7 +1,10 @@
 #include "core/base/text.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -283,6 +286,26 @@ std::string_view take_until(std::string_view& rest, char end) {
   const std::string_view taken = rest.substr(0, at);
   rest.remove_prefix(std::min(at + 1, rest.size()));
   return taken;
+}
+
+std::from_chars_result number_from_chars(const char* first, const char* last, double& number) {
+#ifdef __cpp_lib_to_chars
+  return std::from_chars(first, last, number);
+#else
+  // Without what strtod() alone takes: spaces before, "+1", hexadecimal numbers.
+  std::string text(first, last);
+  text.resize(std::min(text.size(), text.find_first_of("xX")));
+  char* end = text.data();
+  errno = 0;
+  const bool may_begin =
+      !text.empty() && std::string_view("-.0123456789iInN").find(text[0]) != std::string_view::npos;
+  const double value = may_begin ? std::strtod(text.c_str(), &end) : 0;
+  if (end == text.data()) return {first, std::errc::invalid_argument};
+  const char* const after = first + (end - text.data());
+  if (errno == ERANGE && (value == 0 || std::isinf(value))) return {after, std::errc::result_out_of_range};
+  number = value;
+  return {after, {}};
+#endif
 }
 
 std::ptrdiff_t parse_count(std::string_view text, std::string_view what, std::ptrdiff_t least,

@@ -107,12 +107,21 @@ std::string base64(std::string_view bytes, bool is_for_links = false);
 /// Removes the text up to and including the first `end` (or all) from `rest`; returns it without the `end`.
 std::string_view take_until(std::string_view& rest, char end);
 
+/// std::from_chars() for a double, which libc++ has only from version 20 on.
+std::from_chars_result number_from_chars(const char* first, const char* last, double& number);
+
 /// All of `text` parsed as one number; nothing if it is not a number or does not fit the type.
 template <class Number>
 std::optional<Number> parse_all(std::string_view text) {
   Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
+  const char* const last = text.data() + text.size();
+  std::from_chars_result result;
+  if constexpr (std::is_same_v<Number, double>)
+    result = number_from_chars(text.data(), last, number);
+  else
+    result = std::from_chars(text.data(), last, number);
+  const auto [end, error] = result;
+  if (error != std::errc() || end != last) return {};
   return number;
 }
 

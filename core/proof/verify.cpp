@@ -32,7 +32,7 @@ class Verification {
   VerifyReport run(const std::function<void(const VerifyProgress&)>& progress) {
     now_.total = report_.planned;
     parallel_for(report_.planned, plan_.jobs, [&](Index index) {
-      if (stop_.stop_requested()) return;
+      if (is_asked_to_stop(stop_)) return;
       const VerifyCase verified = cases_.at(index);
       std::vector<ComparedRun> comparisons;
       try {

@@ -32,7 +32,7 @@ class FaultVerification {
 
   FaultReport run(const std::function<void(const FaultProgress&)>& progress) {
     parallel_for(cases_.size, plan_.jobs, [&](Index index) {
-      if (stop_.stop_requested()) return;
+      if (is_asked_to_stop(stop_)) return;
       const VerifyCase verified = cases_.at(index);
       std::vector<Attempt> attempts;
       try {

@@ -124,7 +124,7 @@ class Race {
     try {
       for (const RaceEntry& entry : entries) {
         if (report_.find(entry)) continue;
-        if (stop_.stop_requested()) break;
+        if (is_asked_to_stop(stop_)) break;
         report_.points.push_back(measure(entry));
         --report_.left;
         if (measured) measured({report_, report_.points.back(), total - report_.left, total});
@@ -149,7 +149,7 @@ class Race {
   void measure_roofs() {
     for (const Backend* const backend : plan_.backends) {
       for (const Precision precision : plan_.precisions) {
-        if (stop_.stop_requested()) return;
+        if (is_asked_to_stop(stop_)) return;
         const RaceEntry under = {.device = backend->name(), .precision = precision};
         if (report_.roof_of(under)) continue;
         if (const auto roof = backend->roof(precision))
@@ -187,6 +187,7 @@ class Race {
     }
     const auto run = [&](const Repeats& repeats) {
       stop_if_asked(stop_);
+      const Undisturbed alone;
       return backend.measure(variant, batch.heads, entry.form, entry.precision,
                              std::max<Index>(entry.chunk_size, 1), repeats, stop_);
     };

@@ -151,7 +151,7 @@ void ComputedTrace::prepare(std::stop_token stop) try {
     stop_ = stop;
     prepare_states();
   }
-  if (form == Form::parallel && block_count() > 0 && !stop.stop_requested()) shared_record(0, stop);
+  if (form == Form::parallel && block_count() > 0 && !is_asked_to_stop(stop)) shared_record(0, stop);
 } catch (const Cancelled&) {
 }
 
@@ -195,7 +195,7 @@ class WalkTrace : public ComputedTrace {
   }
 
   void prepare_states() const override {
-    for (Index kept = 0; kept <= last_start_ && !stop().stop_requested(); kept += checkpoints_.spacing())
+    for (Index kept = 0; kept <= last_start_ && !is_asked_to_stop(stop()); kept += checkpoints_.spacing())
       before(kept);
   }
 

@@ -40,9 +40,7 @@ const Backend& cuda_backend() {
 std::vector<Device> cuda_devices() { return {}; }
 
 const std::string& cuda_unavailable() {
-  static const std::string reason =
-      "this program was built without CUDA, where no NVIDIA GPU or no CUDA toolkit was found; with both, "
-      "build again with PALIMPSEST_CUDA=ON";
+  static const std::string reason = PALIMPSEST_WHY_NO_CUDA;
   return reason;
 }
 

@@ -109,6 +109,9 @@ const std::vector<Room>& rooms() {
        "The window itself, pictures without one, how long a frame takes.",
        {"core/variants", "core/base", "core/io", "app/session", "app/commands", "app/gl", "app/widgets",
         "app/scene", "app/studio", "app/views"}},
+      {"app/web",
+       "The window as a page in a browser: the canvas, the page around it, links, files and threads.",
+       {"core/base", "app/session", "app/gl", "app/scene", "app/studio", "app/lessons", "app/window"}},
   };
   return table;
 }

@@ -1,4 +1,4 @@
-#include "app/window/window.h"
+#include "app/window/pace.h"
 
 #include "tests/offscreen/drawn.h"
 
