@@ -233,7 +233,8 @@ struct AnyQuestion : std::shared_ptr<const AskedQuestion> {
 /// of memory.
 class Questions {
  public:
-  static constexpr std::size_t usual_budget = std::size_t{sizeof(void*) > 4 ? 512 : 128} << 20;  // of a page: less
+  static constexpr std::size_t usual_budget = std::size_t{sizeof(void*) > 4 ? 512 : 128}
+                                              << 20;  // of a page: less
 
   static constexpr unsigned usual_threads = 0;  // one less than the machine has, at least two
   static constexpr unsigned no_threads = ~0U;
