@@ -107,7 +107,8 @@ void draw_floor_panel(Application& application, const FloorPanel& panel,
     }
     ImGui::SetCursorScreenPos({inside.minimum.x, std::max(transport, corner.y + px(around))});
     if (application.tells_story())
-      scene::show(story_buttons(application));
+      scene::show_in(story_buttons(application),  // its width decides alone how much it says
+                     {ImGui::GetContentRegionAvail().x, std::numeric_limits<float>::infinity()});
     else
       draw_transport(application, panel.legend);
     ImGui::Dummy({1, 1});  // Dear ImGui needs an item here, even if nothing was drawn
