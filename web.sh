@@ -46,7 +46,9 @@ build_in_debian_13() {
     mount --rbind /dev "$system/dev"
     mount --bind "$root" "$system/$root"
     mount --bind "$cache" "$system/$cache"
-    cp /etc/resolv.conf "$system/etc/resolv.conf"
+    for file in /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do  # how this machine reaches a network
+      if [[ -e $file ]]; then cp "$file" "$system$file"; fi
+    done
     exec chroot "$system" env HOME="$HOME" PALIMPSEST_CACHE="$cache" "$root/web.sh" $4' \
     web "$system" "$root" "$cache" "$1"
 }
