@@ -15,6 +15,7 @@ using scene::Button;
 // In design pixels.
 constexpr float narrow_bar = 1400;  // narrower bars have less text
 constexpr float story_bar = 760;    // narrower bars have a list of the levels
+constexpr float phone_bar = 520;    // and these only the workspaces
 constexpr float named_bar = 1300;   // narrower bars omit the program's name
 constexpr float wide_bar = 1750;    // narrower bars cut long texts
 constexpr float list_width = 380;
@@ -254,6 +255,7 @@ Node bar(Application& application) {
   // From the right edge, so that nothing there moves when the names on the left change.
   all += scene::rest();
   if (application.tells_story()) {
+    if (width < phone_bar) return scene::row(std::move(all), Gap::wide);  // with room for the story alone
     if (const auto computed = application.session.computed()) all += agreement_note(application, *computed);
     all += level_choice(application, width < story_bar);
     return scene::row(std::move(all), Gap::wide);

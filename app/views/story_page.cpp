@@ -158,8 +158,7 @@ Node story_node(Application& application, const MemoryStory& story) {
     Node others = scene::caption(application.hides_answer() ? "" : others_in_words(story));
     Node ramp = colours(answer_scale(story.table));
     if (look.is_stacked)
-      all += scene::column({std::move(others), scene::row({std::move(foot), scene::rest(), std::move(ramp)})},
-                           Gap::near);
+      all += scene::column({std::move(others), std::move(foot), std::move(ramp)}, Gap::near);
     else
       all += scene::row({std::move(others).filling(), std::move(foot), std::move(ramp).right().filling()});
     wishes += scene::column(std::move(all), look.is_small ? Gap::near : Gap::far);

@@ -151,6 +151,33 @@ TEST_CASE("a narrow window and a presentation tell the story, whatever was chose
   CHECK(shown.application.view.level == Level::all);
 }
 
+TEST_CASE("a phone tells the story, its tables below each other, and a lesson below what it is about",
+          "[levels]") {
+  constexpr Size phone = {390, 844, 1};
+  FirstStart shown;
+  const auto none_beyond = [&] {
+    for (const Part& part : parts().all()) {
+      CAPTURE(part.path);
+      CHECK((part.where.minimum.x >= 0 && part.where.maximum.x <= phone.width));
+    }
+  };
+  const auto top = [](const char* path) {
+    CAPTURE(path);
+    const Part* const part = parts().find(path);
+    REQUIRE(part);
+    return part->where.minimum.y;
+  };
+  shown.draw(phone);
+  CHECK(top("step/story/answers/before") < top("step/story/answers/change"));
+  CHECK(top("step/story/answers/change") < top("step/story/answers/after"));
+  none_beyond();
+  REQUIRE(shown.application.open_lesson(shipped_lessons().at(6).file, 0));
+  shown.session.wait();
+  shown.draw(phone);
+  CHECK(top("step/lesson") > top("step/story/answers/before"));
+  none_beyond();
+}
+
 TEST_CASE("the story of every workspace can be read under every rule", "[levels]") {
   ShownProgram shown;
   show_level(shown, Level::story);

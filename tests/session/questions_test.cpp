@@ -438,3 +438,44 @@ TEST_CASE("many may ask at once, from many threads, under a budget that is too s
   const std::vector<int> begun = script->begun();
   CHECK(std::set(begun.begin(), begun.end()).size() == numbers);
 }
+
+TEST_CASE("without threads an answer comes when somebody lets it be computed", "[questions]") {
+  std::set<std::thread::id> computed_in;
+  const auto script = script_of([&](int, const Effort&) { computed_in.insert(std::this_thread::get_id()); });
+  Questions questions(Questions::no_threads);
+  CHECK_FALSE(questions.work());
+  questions.ask(Tenfold{1, script}, Urgency::later);
+  questions.ask(Tenfold{2, script});
+  questions.frame();
+  CHECK(script->begun().empty());
+  CHECK(questions.ask(Tenfold{1, script}, Urgency::later).under_way);
+  CHECK(questions.work());
+  CHECK(script->begun() == std::vector{2});  // the user waits for it
+  CHECK(*questions.ask(Tenfold{2, script}).value == 20);
+  questions.wait_for(Tenfold{1, script});
+  CHECK(*questions.ask(Tenfold{1, script}).value == 10);
+  questions.ask(Tenfold{3, script});
+  questions.wait();
+  CHECK(script->begun() == std::vector{2, 1, 3});
+  CHECK_FALSE(questions.work());
+  CHECK(computed_in == std::set{std::this_thread::get_id()});
+  questions.ask(Tenfold{4, script});  // one may go with a question open
+}
+
+TEST_CASE("a computation lets others go on where it may be stopped, but not where it is measured",
+          "[questions]") {
+  static int turns = 0;
+  turns = 0;
+  let_others_go_on = [] { ++turns; };
+  CHECK_FALSE(is_asked_to_stop({}));
+  stop_if_asked({});
+  CHECK(turns == 2);
+  {
+    const Undisturbed alone;
+    stop_if_asked({});
+    CHECK(turns == 2);
+  }
+  stop_if_asked({});
+  CHECK(turns == 3);
+  let_others_go_on = nullptr;
+}
