@@ -40,7 +40,7 @@ VerifyCase one_case(const CommandOptions& options) {
   const Variant& variant = find_variant(options.all("--variant").front());
   const Settings settings = parse_settings(variant, options.all("--param"));
   const Settings given = resolve(variant, settings);
-  const Index chunk_size = parse_count(options["--chunk"], "--chunk", 1, std::numeric_limits<Index>::max());
+  const Index chunk_size = parse_count(options["--chunk"], "--chunk", 1);
   if (!options["--case"].starts_with("random:")) {
     auto data = std::make_shared<const DataSet>(open_data(options["--case"]));
     return data_case(variant, std::move(data), settings, chunk_size);
@@ -54,8 +54,7 @@ VerifyPlan changed(VerifyPlan plan, const CommandOptions& options) {
   constexpr Index most_cases = 100'000'000;
   constexpr Index most_jobs = 1024;
   choose_what(plan, options);
-  plan.seed = static_cast<std::uint64_t>(
-      parse_count(options["--seed"], "--seed", 0, std::numeric_limits<Index>::max()));
+  plan.seed = static_cast<std::uint64_t>(parse_count(options["--seed"], "--seed"));
   plan.jobs = !options.gave("--jobs")
                   ? processor_threads()
                   : static_cast<unsigned>(parse_count(options["--jobs"], "--jobs", 1, most_jobs));
