@@ -131,9 +131,10 @@ Image Canvas::read_pixels() const {
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
   glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
   glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-  image.rgb.reserve(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3);
+  image.rgb.resize(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3);
+  std::uint8_t* to = image.rgb.data();
   for (int y = height_ - 1; y >= 0; --y) {  // OpenGL's first row is the lowest one
-    for (int x = 0; x < width_; ++x) image.rgb.insert(image.rgb.end(), &rgba(y, 4 * x), &rgba(y, 4 * x) + 3);
+    for (int x = 0; x < width_; ++x) to = std::copy_n(&rgba(y, 4 * x), 3, to);
   }
   return image;
 }

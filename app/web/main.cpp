@@ -159,9 +159,9 @@ void Visit::draw() {
       download(file.c_str());
   }
   showing.draw();
+  if (!application.session.computed()) return;
   const std::string lesson = application.lesson.is_on() ? link_of(application) : std::string();
-  if (!application.session.computed() || (application.session.state() == told && lesson == told_lesson))
-    return;
+  if (application.session.state() == told && lesson == told_lesson) return;
   told = application.session.state();
   told_lesson = lesson;
   set_link(link_of(application).c_str());

@@ -12,6 +12,8 @@ target_link_options(palimpsest PRIVATE
   "SHELL:-sPTHREAD_POOL_SIZE=Module.threads" -sPTHREAD_POOL_SIZE_STRICT=2
   -sEXPORTED_FUNCTIONS=_main,_malloc,_free -sEXPORTED_RUNTIME_METHODS=FS,UTF8ToString,stringToNewUTF8
   "SHELL:--preload-file ${first_assets}@/assets")
+file(GLOB_RECURSE shipped CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/assets/*" "${CMAKE_SOURCE_DIR}/shaders/*")
+set_target_properties(palimpsest PROPERTIES LINK_DEPENDS "${shipped}")  # they are packed when it is linked
 # Whoever hands the site on hands these on with it.
 foreach(licence IN ITEMS
     palimpsest=${CMAKE_SOURCE_DIR}/LICENSE notices=${CMAKE_SOURCE_DIR}/docs/NOTICES.md zlib=${zlib}/LICENSE

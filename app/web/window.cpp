@@ -8,10 +8,8 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // for the item that a finger holds
 
-#include <array>
 #include <atomic>
 #include <cmath>
-#include <exception>
 
 #include "app/gl/opengl.h"
 #include "app/window/pace.h"
@@ -33,9 +31,7 @@ struct Page {
   float ratio = 1;                          // pixels of the screen per pixel of the page
   double last_time = emscripten_get_now();  // of a frame, in milliseconds
   bool is_closed = false;
-  bool is_quiet = false;  // no frame is wanted
   int cursor = 0;
-  bool takes_text = false;
   std::atomic<bool> redraw = true;
   Pace pace = {};
 };

@@ -252,6 +252,18 @@ def has_no_top_bar_in_a_frame(browser, url):
 
 
 @test
+def needs_no_storage(browser, url):
+    """As in a frame of another site, where a browser refuses it; and with a link that is cut off."""
+    browser.chromium("Page.addScriptToEvaluateOnNewDocument", source=
+                     "for (const name of ['localStorage', 'sessionStorage'])"
+                     "  Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError'); } });")
+    opened(browser, f"{url}?embed=1#%")
+    assert "cannot be opened" in text_of(browser) and "step/story/headline" in parts(browser)
+    browser.js(drop % "", "empty.npz")
+    browser.wait("return document.getElementById('picture').textContent.includes('empty.npz')")
+
+
+@test
 def takes_fingers(browser, url):
     opened(browser, url)
     before = text_of(browser)

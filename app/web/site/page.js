@@ -9,6 +9,13 @@ const kept_folder = "/home/web_user/.config/palimpsest";
 const link_names = ["lesson", "step", "text", "capture", "level", "workspace", "theme"];
 const kept_files = ["settings.json", "places.json", "last_place.json"];
 
+// A frame of another site may have no storage: then nothing is kept.
+function storage_of(name) {
+  try { return window[name]; } catch (problem) { return null; }
+}
+const kept = storage_of("localStorage");
+const kept_for_visit = storage_of("sessionStorage");
+
 function say(words, share) {
   document.getElementById("words").textContent = words;
   if (share !== undefined) document.getElementById("progress").value = share;
@@ -25,9 +32,9 @@ function fail(reason) {
 // Threads need an isolated page: by the server's headers, else by a service worker that adds them, after one reload.
 // Where neither can be, the program computes between frames.
 async function isolate() {
-  if (self.crossOriginIsolated || !navigator.serviceWorker || sessionStorage.isolating) return;
   try {
-    sessionStorage.isolating = "tried";
+    if (self.crossOriginIsolated || !navigator.serviceWorker || !kept_for_visit || kept_for_visit.isolating) return;
+    kept_for_visit.isolating = "tried";
     await navigator.serviceWorker.register("isolation.js");
     await navigator.serviceWorker.ready;
     if (!navigator.serviceWorker.controller)
@@ -58,7 +65,7 @@ function why_not() {
 function link_words() {
   const words = [];
   const query = new URLSearchParams(location.search);
-  const place = decodeURIComponent(location.hash.slice(1));
+  const place = location.hash.slice(1);
   if (place.startsWith("lesson=")) {
     for (const [name, value] of new URLSearchParams(place)) words.push(name, value);
   } else if (place) {
@@ -69,7 +76,7 @@ function link_words() {
     }
   }
   if (query.get("embed") === "1") words.push("embed", "1");
-  if (!words.includes("theme") && !localStorage.getItem("palimpsest/settings.json"))
+  if (!words.includes("theme") && !kept?.getItem("palimpsest/settings.json"))
     words.push("theme", matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark");
   return words;
 }
@@ -161,7 +168,6 @@ const page = globalThis.page = {
   setLink(words) {
     clearTimeout(page.linking);
     page.linking = setTimeout(() => {
-      page.words = words;
       if (words.length > most_link_letters) return;
       history.replaceState(null, "", page.link_of(words));
     }, 300);
@@ -182,8 +188,12 @@ const page = globalThis.page = {
         continue;
       }
       const path = "/opened/" + file.name;
-      Module.FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
-      paths.push(path);
+      try {
+        Module.FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
+        paths.push(path);
+      } catch (problem) {
+        page.say(`${file.name} cannot be read: ${problem.message ?? "it is no file, or there is no memory for it"}`);
+      }
     }
     for (const path of paths) with_string(path, (text) => Module._page_dropped(text));
     page.wake();
@@ -203,8 +213,8 @@ const page = globalThis.page = {
     for (const folder of ["/opened", "/saved"]) Module.FS.mkdirTree(folder);
     Module.FS.writeFile("/proc/cpuinfo", "model name\t: WebAssembly in this browser\n");  // what reports of Measure say
     for (const name of kept_files) {
-      const text = localStorage.getItem("palimpsest/" + name);
-      if (text !== null) Module.FS.writeFile(`${kept_folder}/${name}`, text);
+      const text = kept?.getItem("palimpsest/" + name);
+      if (text) Module.FS.writeFile(`${kept_folder}/${name}`, text);
     }
   },
   keep() {
@@ -212,7 +222,7 @@ const page = globalThis.page = {
       try {
         const text = Module.FS.readFile(`${kept_folder}/${name}`, { encoding: "utf8" });
         if (page.kept?.[name] === text) continue;
-        localStorage.setItem("palimpsest/" + name, text);
+        kept?.setItem("palimpsest/" + name, text);
         page.kept = { ...page.kept, [name]: text };
       } catch (problem) {
         continue;  // not written yet, or no room in the storage
@@ -368,7 +378,7 @@ function listen() {
   setInterval(page.wake, 100);  // what other threads have found
 }
 
-// Fetches a file, telling how much of it is there.
+// The bytes of a file of the site; tells how many are there.
 async function fetched(name, tell) {
   const answer = await fetch(name);
   if (!answer.ok) throw new Error(`${name} could not be fetched: ${answer.status} ${answer.statusText}`);
@@ -382,7 +392,7 @@ async function fetched(name, tell) {
     bytes += value.length;
     tell(bytes);
   }
-  return new Response(new Blob(parts), { headers: { "Content-Type": "application/wasm" } });
+  return new Blob(parts).arrayBuffer();
 }
 
 async function start() {
@@ -403,7 +413,6 @@ async function start() {
     preRun: [() => page.recall()],
     instantiateWasm(imports, success) {
       fetched("palimpsest.wasm", (bytes) => { of_program = bytes; tell(); })
-        .then((answer) => answer.arrayBuffer())
         .then((bytes) => {
           if (suspends) imports.env.suspend_page = new WebAssembly.Suspending(() => new Promise((done) => setTimeout(done)));
           return WebAssembly.instantiate(bytes, imports);
