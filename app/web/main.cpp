@@ -101,7 +101,7 @@ Look look_of_link(std::span<char* const> words) {
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     const std::string name = words[i];
     const std::string value = words[i + 1];
-    if (name == "embed") continue;
+    if (is_among(name, {"embed", "light"})) continue;
     if (name == "lesson") {
       lesson = lesson_file(value);
     } else if (name == "step") {
@@ -178,6 +178,8 @@ void open_link(std::span<char* const> words) {
   }
   Application& application = visit->showing.application;
   application.has_top_bar = !is_among(std::string_view("embed"), words);
+  if (is_among(std::string_view("light"), words))  // the browser's wish becomes the setting of the user
+    application.change_view([](ViewOptions& view) { view.theme = Theme::light; });
   if (!problem.empty()) application.session.set_message(problem);
   visit->showing.window.run([] { visit->draw(); });
 }
@@ -195,6 +197,11 @@ EMSCRIPTEN_KEEPALIVE void page_go(const char* words) {
   if (!visit) return;
   visit->showing.application.session.from_string(words);
   visit->showing.window.request_redraw();
+}
+
+/// Keeps what the next visit comes back to, at once.
+EMSCRIPTEN_KEEPALIVE void page_keep() {
+  if (visit) visit->showing.keep();
 }
 
 /// Computes one answer where there are no threads. Returns whether there was something to compute.

@@ -78,7 +78,7 @@ void Showing::draw() {
   if (application.animating()) window.request_redraw();
   kept_.keep(preferences());
   kept_places_.keep(application.places.all());
-  last_.keep(application.session);
+  keep_last(false);
   for (const std::string& problem : {kept_.problem(), kept_places_.problem(), last_.problem()}) {
     if (!problem.empty()) application.session.set_message(problem);
   }
@@ -88,7 +88,11 @@ void Showing::keep() {
   ImGui::GetIO().WantSaveIniSettings = true;
   kept_.keep(preferences(), true);
   kept_places_.keep(application.places.all(), true);
-  last_.keep(application.session, true);
+  keep_last(true);
+}
+
+void Showing::keep_last(bool at_once) {
+  if (!application.lesson.is_on()) last_.keep(application.session, at_once);
 }
 
 }  // namespace palimpsest

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import pathlib
+import resource
 import subprocess
 import time
 import urllib.error
@@ -73,6 +75,24 @@ class Browser:
 
     def console(self):
         return "\n".join(entry["message"] for entry in self.ask("/se/log", {"type": "browser"}))
+
+    def memory(self):
+        """Of the process that shows the page: its resident bytes, and how many parts its memory is made of."""
+        parents, largest = {}, (0, 0)
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                pass  # it has ended
+        for number in parents:
+            above = number
+            while above in parents and above != self.driver.pid:
+                above = parents[above]
+            process = pathlib.Path(f"/proc/{number}")
+            if above == self.driver.pid and b"--type=renderer" in (process / "cmdline").read_bytes():
+                pages = int((process / "statm").read_text().split()[1])
+                largest = max(largest, (pages * resource.getpagesize(), len((process / "maps").read_text().split("\n"))))
+        return largest
 
     def picture(self, file=None):
         """A screenshot as PNG bytes."""

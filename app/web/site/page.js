@@ -76,8 +76,8 @@ function link_words() {
     }
   }
   if (query.get("embed") === "1") words.push("embed", "1");
-  if (!words.includes("theme") && !kept?.getItem("palimpsest/settings.json"))
-    words.push("theme", matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark");
+  const is_first = !kept?.getItem("palimpsest/settings.json");
+  if (is_first && !words.includes("theme") && matchMedia("(prefers-color-scheme: light)").matches) words.push("light", "1");
   return words;
 }
 
@@ -370,7 +370,12 @@ function listen() {
     page.take(event.target.files);
     event.target.value = "";
   });
-  addEventListener("pagehide", page.keep);
+  const leave = () => {
+    if (page.running) Module._page_keep();
+    page.keep();
+  };
+  addEventListener("pagehide", leave);
+  addEventListener("visibilitychange", leave);  // on phones the last that a page hears
   canvas.addEventListener("webglcontextlost", () => {
     page.running = false;
     fail("The browser took the graphics away. Reload the page: it comes back to this place.");
