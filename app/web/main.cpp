@@ -3,9 +3,11 @@
 #include <emscripten/em_js.h>
 #include <emscripten/emscripten.h>
 
+#include <malloc.h>
+
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/scene/parts.h"
 #include "app/session/paths.h"
@@ -20,6 +22,7 @@ EM_JS(void, set_link, (const char* words), { globalThis.page.setLink(UTF8ToStrin
 EM_JS(void, copy_link, (const char* words), { globalThis.page.copyLink(UTF8ToString(words)); });
 EM_JS(void, pick_files, (), { globalThis.page.pick(); });
 EM_JS(void, download, (const char* path), { globalThis.page.download(UTF8ToString(path)); });
+EM_JS(void, bring, (const char* path), { globalThis.page.bring(UTF8ToString(path)); });
 EM_JS(void, tell_failure, (const char* reason), { globalThis.page.fail(UTF8ToString(reason)); });
 // The bytes of a file of the site in new memory, and their number; null where it cannot be fetched. By any
 // thread.
@@ -59,19 +62,35 @@ void give_turn() {
   let_others_go_on = give_turn;
 }
 
-/// Fetches captures and models when they are asked for: below /assets they are stubs.
+/// Captures and models: below /assets they are stubs until they are fetched. While a link is opened the page's
+/// thread waits for the others, and Firefox fetches nothing for those meanwhile: what is missing is noted, the
+/// page fetches it, and the link is opened once more.
+struct FetchedFiles {
+  std::mutex mutex = {};
+  std::map<std::string, bool, std::less<>> are_here = {};  // false: it could not be fetched
+  std::string missing = {};
+  bool is_opening = true;
+};
+
+FetchedFiles fetched;
+
 void fetch_when_asked(std::string_view relative) {
-  static std::mutex mutex;
-  static std::set<std::string, std::less<>> there;
   if (!relative.ends_with(".npz")) return;
-  const std::scoped_lock lock(mutex);
-  if (there.contains(relative)) return;
+  const std::scoped_lock lock(fetched.mutex);
+  const auto known = fetched.are_here.find(relative);
+  const bool was_tried = known != fetched.are_here.end();
+  if (was_tried && known->second) return;
   const std::string path = fmt::format("assets/{}", relative);
+  if (fetched.is_opening && !was_tried) {
+    fetched.missing = relative;
+    throw Error(fmt::format("{} is not here yet", path));
+  }
   int size = 0;
-  const std::unique_ptr<char, decltype(&std::free)> bytes(fetch_file(path.c_str(), &size), std::free);
+  const std::unique_ptr<char, decltype(&std::free)> bytes(
+      fetched.is_opening ? nullptr : fetch_file(path.c_str(), &size), std::free);
   if (!bytes) throw Error(fmt::format("{} could not be fetched from this site", path));
   write_text("/" + path, std::string(bytes.get(), static_cast<std::size_t>(size)));
-  there.emplace(relative);
+  fetched.are_here.insert_or_assign(std::string(relative), true);
 }
 
 /// What stands after # in a link: the lesson and its step, or the place.
@@ -94,13 +113,13 @@ std::string lesson_file(std::string_view name) {
 }
 
 /// What a link asks for: names and values by turns.
-Look look_of_link(std::span<char* const> words) {
+Look look_of_link(const std::vector<std::string>& words) {
   Look look = {.first = first_capture};
   std::string lesson;
   std::string step = "1";
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-    const std::string name = words[i];
-    const std::string value = words[i + 1];
+    const std::string& name = words[i];
+    const std::string& value = words[i + 1];
     if (is_among(name, {"embed", "light"})) continue;
     if (name == "lesson") {
       lesson = lesson_file(value);
@@ -133,7 +152,7 @@ std::unique_ptr<Visit> visit;
 void fit_to_page(Command& command) {
   const int key = command.key & ~ImGuiMod_Mask_;
   const bool is_digit = key >= ImGuiKey_1 && key <= ImGuiKey_9;
-  if ((command.key & ImGuiMod_Ctrl) != 0 && (is_digit || key == ImGuiKey_T)) command.key = ImGuiMod_Alt | key;
+  if ((command.key & ImGuiMod_Ctrl) != 0 && (is_digit || key == ImGuiKey_T || key == ImGuiKey_L)) command.key = ImGuiMod_Alt | key;
   if (command.id == "help.quit") {
     command.key = 0;
     command.why_not = [](const Application&) { return std::string("the browser closes a page"); };
@@ -146,7 +165,14 @@ void fit_to_page(Command& command) {
   };
 }
 
-Visit::Visit(const Look& look) : showing(look) { showing.application.edit_commands(fit_to_page); }
+/// No window is made where a file is missing.
+void require_files() {
+  if (!fetched.missing.empty()) throw Error(fmt::format("{} is missing", fetched.missing));
+}
+
+Visit::Visit(const Look& look) : showing(look, require_files) {
+  showing.application.edit_commands(fit_to_page);
+}
 
 void Visit::draw() {
   Application& application = showing.application;
@@ -167,18 +193,29 @@ void Visit::draw() {
   set_link(link_of(application).c_str());
 }
 
-/// Opens what the link asks for; says what is wrong with it, and opens the first text, where that cannot be.
-void open_link(std::span<char* const> words) {
-  std::string problem;
+std::vector<std::string> link;  // as look_of_link takes it
+
+/// Begins the visit that a link asks for. Returns why it cannot be, or nothing.
+std::string begin_visit(const std::vector<std::string>& words) {
   try {
     visit = std::make_unique<Visit>(look_of_link(words));
-  } catch (const Error& error) {
-    problem = error.what();
-    visit = std::make_unique<Visit>(Look{.first = first_capture});
+    return {};
+  } catch (...) {
+    return problem_in_words();
   }
+}
+
+/// Opens the link; says what is wrong with it, and opens the first capture, where that cannot be.
+void open_link() {
+  fetched.is_opening = true;
+  const std::string problem = begin_visit(link);
+  const std::string reason = !visit && fetched.missing.empty() ? begin_visit({}) : problem;
+  if (!fetched.missing.empty()) return bring(fmt::format("assets/{}", fetched.missing).c_str());
+  if (!visit) return tell_failure(reason.c_str());
+  fetched.is_opening = false;
   Application& application = visit->showing.application;
-  application.has_top_bar = !is_among(std::string_view("embed"), words);
-  if (is_among(std::string_view("light"), words))  // the browser's wish becomes the setting of the user
+  application.has_top_bar = !is_among(std::string_view("embed"), link);
+  if (is_among(std::string_view("light"), link))  // the browser's wish becomes the setting of the user
     application.change_view([](ViewOptions& view) { view.theme = Theme::light; });
   if (!problem.empty()) application.session.set_message(problem);
   visit->showing.window.run([] { visit->draw(); });
@@ -191,6 +228,13 @@ void open_link(std::span<char* const> words) {
 using palimpsest::visit;
 
 extern "C" {
+
+/// Goes on with opening the link: the page has fetched what was missing, or could not.
+EMSCRIPTEN_KEEPALIVE void page_brought(bool is_here) {
+  using namespace palimpsest;
+  fetched.are_here.insert_or_assign(std::exchange(fetched.missing, {}), is_here);
+  open_link();
+}
 
 /// Goes to where another link of this page leads: what stands after #.
 EMSCRIPTEN_KEEPALIVE void page_go(const char* words) {
@@ -234,6 +278,9 @@ EMSCRIPTEN_KEEPALIVE const char* page_words() {
   return text.c_str();
 }
 
+/// The bytes that the program holds; of its memory, which only grows, the rest is free.
+EMSCRIPTEN_KEEPALIVE double page_bytes() { return static_cast<double>(mallinfo().uordblks); }
+
 /// Says something at the foot of the window.
 EMSCRIPTEN_KEEPALIVE void page_say(const char* words) {
   if (!visit) return;
@@ -243,10 +290,7 @@ EMSCRIPTEN_KEEPALIVE void page_say(const char* words) {
 }
 
 int main(int argc, char** argv) {
-  try {
-    palimpsest::fetch_assets_by(palimpsest::fetch_when_asked);
-    palimpsest::open_link(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
-  } catch (...) {
-    palimpsest::tell_failure(palimpsest::problem_in_words().c_str());
-  }
+  palimpsest::fetch_assets_by(palimpsest::fetch_when_asked);
+  palimpsest::link.assign(argv + 1, argv + argc);
+  palimpsest::open_link();
 }

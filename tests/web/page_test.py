@@ -344,8 +344,10 @@ def a_monkey_leaves_memory_alone(browser, url):
         acts += 1
         if acts % 200 == 0:
             resident, maps = browser.memory()
-            levels.append((browser.js("return Module.HEAP8.length") / 1e6, resident / 1e6, maps))
-            print("  {} acts: {:.0f} MB of the program, {:.0f} MB resident in {} maps".format(acts, *levels[-1]), flush=True)
+            used, memory = browser.js("return [Module._page_bytes(), Module.HEAP8.length]")
+            levels.append((used / 1e6, memory / 1e6, resident / 1e6, maps))
+            print("  {} acts: the program holds {:.0f} of {:.0f} MB; {:.0f} MB resident in {} maps".format(acts, *levels[-1]),
+                  flush=True)
     assert browser.js("return page.running"), browser.js("return document.getElementById('words').textContent")
     third = len(levels) // 3
     if third >= 3:  # it may come and go, not grow: the browser frees what scripts leave when it likes

@@ -94,6 +94,18 @@ const page = globalThis.page = {
   frames: 0,
   fail,
 
+  // Fetches a file that the first picture needs.
+  async bring(path) {
+    let is_here = true;
+    try {
+      const bytes = await fetched(path, (count) => say(`Loading ${path} … ${bytes_in_words(count)}`));
+      Module.FS.writeFile("/" + path, new Uint8Array(bytes));
+    } catch (problem) {
+      is_here = false;  // the program says so
+    }
+    Module._page_brought(is_here);
+  },
+
   begin() {
     page.running = true;
     page.resize();
@@ -317,7 +329,7 @@ function listen() {
   const left_to_browser = (event) => {
     const control = event.ctrlKey || event.metaKey;
     if (["F5", "F11", "F12"].includes(event.key)) return true;
-    return control && (["c", "x", "v", "r", "t", "n", "w"].includes(event.key.toLowerCase()) || (event.shiftKey && event.key === "I"));
+    return control && (["c", "x", "v", "l", "r", "t", "n", "w"].includes(event.key.toLowerCase()) || (event.shiftKey && event.key === "I"));
   };
   const key = (event, down) => {
     if (event.isComposing) return;
