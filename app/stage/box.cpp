@@ -180,6 +180,8 @@ struct BoxBuilder {
     switch (expression.kind()) {
       case Expression::Kind::tensor:
         return picture(expression.name(), transposed);
+      case Expression::Kind::number:
+        return glyph(number_latex(value_of(expression)));
       case Expression::Kind::transpose:
         return build(arguments[0], !transposed);
       case Expression::Kind::product:

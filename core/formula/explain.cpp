@@ -167,6 +167,7 @@ std::string Explainer::name(const Expression& expression) const {
   const Expression::Kind kind = expression.kind();
   if (kind == tensor || recorded_value(expression)) return symbol_text(expression.name());
   if (kind == named) return name(expression.arguments()[0]);
+  if (kind == number) return expression.name();
   const bool is_atom = kind == transpose || kind == diagonal ||
                        (kind == function && find_function(expression.name()).binds == Precedence::atom);
   return fmt::format(fmt::runtime(is_atom ? "{}" : "({})"), latex(expression, symbols_));
@@ -196,16 +197,21 @@ Value Explainer::cell(const Expression& expression, const Subscript& row, const 
     return argument(i, size.rows == 1 ? Subscript(0) : row, size.columns == 1 ? Subscript(0) : column);
   };
   const Expression::Kind kind = expression.kind();
+  if constexpr (is_written) {
+    if (kind == Expression::Kind::number) return palimpsest::number(value_of(expression));
+  } else {
+    if (kind == Expression::Kind::number) return value_of(expression);
+  }
   if (kind == named) return argument(0, row, column);
   if (kind == transpose) return argument(0, column, row);
   if (kind == product) return product_cell<Value>(expression, row, column);
   if (kind == hadamard) return repeated_cell(0) * repeated_cell(1);
-  if (kind == sum) return argument(0, row, column) + argument(1, row, column);
-  if (kind == difference) return argument(0, row, column) - argument(1, row, column);
+  if (kind == sum) return repeated_cell(0) + repeated_cell(1);
+  if (kind == difference) return repeated_cell(0) - repeated_cell(1);
   if (kind == function) return call_cell<Value>(expression, row, column);
   if constexpr (is_written) {  // Diag(x)
     if (row.letter || column.letter) return opaque(expression, row, column);
-    return row.index == column.index ? argument(0, row, 0) : number(0);
+    return row.index == column.index ? argument(0, row, 0) : palimpsest::number(0);
   } else {
     return row.index == column.index ? argument(0, row, 0) : 0;
   }
@@ -271,8 +277,9 @@ void Explainer::read(const Expression& expression, Cells block) {
     const Shape size = shape(argument);
     Cells part = block;
     if (kind == transpose) part = {{}, block.first_column, block.first_row, block.columns, block.rows};
-    if (kind == hadamard && size.rows == 1) part.first_row = 0, part.rows = 1;
-    if (kind == hadamard && size.columns == 1) part.first_column = 0, part.columns = 1;
+    const bool repeats = kind == hadamard || kind == sum || kind == difference;
+    if (repeats && size.rows == 1) part.first_row = 0, part.rows = 1;
+    if (repeats && size.columns == 1) part.first_column = 0, part.columns = 1;
     if (kind == diagonal) {
       const Index first = std::max(block.first_row, block.first_column);
       const Index last = std::min(block.first_row + block.rows, block.first_column + block.columns);

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "core/base/table.h"
+#include "core/base/text.h"
 #include "core/formula/functions.h"
 
 namespace palimpsest {
@@ -12,6 +13,9 @@ Expression::Expression(Kind kind, std::string name, std::vector<Expression> argu
     : node_(std::make_shared<const Node>(Node{kind, std::move(name), std::move(arguments)})) {}
 
 Expression tensor(std::string name) { return {Expression::Kind::tensor, std::move(name), {}}; }
+Expression number_expression(double value) {
+  return {Expression::Kind::number, fmt::format("{}", value), {}};
+}
 Expression transpose(Expression x) { return {Expression::Kind::transpose, {}, {std::move(x)}}; }
 Expression operator*(Expression x, Expression y) {
   return {Expression::Kind::product, {}, {std::move(x), std::move(y)}};
@@ -38,7 +42,7 @@ std::string to_string(const Expression& expression) {
   static const std::map<Expression::Kind, const char*> between = {
       {product, " * "}, {hadamard, " o "}, {sum, " + "}, {difference, " - "}};
   const Expression::Kind kind = expression.kind();
-  if (kind == tensor || kind == named) return expression.name();
+  if (is_among(kind, {tensor, number, named})) return expression.name();
   const auto written =
       expression.arguments() | std::views::transform([](const Expression& each) { return to_string(each); });
   if (kind == transpose) return written[0] + "^T";
@@ -90,13 +94,9 @@ Shape combined(const Expression& expression, std::span<const Shape> arguments) {
     if (x.columns != y.rows) misfit("product", expression, arguments);
     return {x.rows, y.columns};
   }
-  if (kind == hadamard) {
-    if (repeats_over(x, y)) return y;
-    if (repeats_over(y, x)) return x;
-    misfit("element-wise product", expression, arguments);
-  }
-  if (x != y) misfit(kind == sum ? "sum" : "difference", expression, arguments);
-  return x;
+  if (repeats_over(x, y)) return y;
+  if (repeats_over(y, x)) return x;
+  misfit(kind == hadamard ? "element-wise product" : kind == sum ? "sum" : "difference", expression, arguments);
 }
 
 Matrix<double> multiply(const Expression& product, const Matrix<double>& x, const Matrix<double>& y) {
@@ -109,9 +109,12 @@ Matrix<double> multiply(const Expression& product, const Matrix<double>& x, cons
   return x * y;
 }
 
-Matrix<double> multiply_elements(const Matrix<double>& x, const Matrix<double>& y, Shape shape) {
+/// `operation` on every pair of elements, with one row or column repeated.
+template <class Operation>
+Matrix<double> by_elements(const Matrix<double>& x, const Matrix<double>& y, Shape shape, Operation operation) {
   return Matrix<double>::NullaryExpr(shape.rows, shape.columns, [&](Index i, Index j) {
-    return x(repeated(i, x.rows()), repeated(j, x.cols())) * y(repeated(i, y.rows()), repeated(j, y.cols()));
+    return operation(x(repeated(i, x.rows()), repeated(j, x.cols())),
+                     y(repeated(i, y.rows()), repeated(j, y.cols())));
   });
 }
 
@@ -163,7 +166,7 @@ bool operator==(const Expression& a, const Expression& b) {
 std::vector<AdditivePart> additive_parts(const Expression& expression) {
   using enum Expression::Kind;
   const Expression::Kind kind = expression.kind();
-  if (is_among(kind, {tensor, diagonal, function})) return {{1, expression}};
+  if (is_among(kind, {tensor, number, diagonal, function})) return {{1, expression}};
   const auto arguments = expression.arguments();
   std::vector<AdditivePart> parts = additive_parts(arguments[0]);
   if (kind == named && parts.size() == 1) return {{1, expression}};
@@ -185,6 +188,8 @@ std::vector<AdditivePart> additive_parts(const Expression& expression) {
   return products;
 }
 
+double value_of(const Expression& number) { return parse_all<double>(number.name()).value(); }
+
 std::string to_string(Shape shape) { return fmt::format("[{}, {}]", shape.rows, shape.columns); }
 
 ProductKind product_kind(const Expression& product, Shape left, Shape right) {
@@ -201,6 +206,7 @@ Shape shape(const Expression& expression, const Record& record) {
     const Matrix<double>& value = record.at(expression.name());
     return {value.rows(), value.cols()};
   }
+  if (expression.kind() == Expression::Kind::number) return {1, 1};
   std::vector<Shape> arguments;
   for (const Expression& argument : expression.arguments()) arguments.push_back(shape(argument, record));
   return combined(expression, arguments);
@@ -210,6 +216,7 @@ Matrix<double> evaluate(const Expression& expression, const Record& record) {
   using enum Expression::Kind;
   const Expression::Kind kind = expression.kind();
   if (kind == tensor) return record.at(expression.name());
+  if (kind == number) return Matrix<double>::Constant(1, 1, value_of(expression));
 
   std::vector<Matrix<double>> arguments;
   for (const Expression& argument : expression.arguments()) arguments.push_back(evaluate(argument, record));
@@ -220,9 +227,9 @@ Matrix<double> evaluate(const Expression& expression, const Record& record) {
   if (kind == transpose) return arguments[0].transpose();
   if (kind == diagonal) return arguments[0].col(0).asDiagonal();
   if (kind == product) return multiply(expression, arguments[0], arguments[1]);
-  if (kind == hadamard) return multiply_elements(arguments[0], arguments[1], shape);
-  if (kind == sum) return arguments[0] + arguments[1];
-  return arguments[0] - arguments[1];
+  if (kind == hadamard) return by_elements(arguments[0], arguments[1], shape, std::multiplies());
+  if (kind == sum) return by_elements(arguments[0], arguments[1], shape, std::plus());
+  return by_elements(arguments[0], arguments[1], shape, std::minus());
 }
 
 }  // namespace palimpsest

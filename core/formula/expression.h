@@ -26,11 +26,12 @@ class Expression {
  public:
   enum class Kind {
     tensor,      // a tensor of the record, by name
+    number,      // a number that stands in the formula: name() has its digits
     transpose,   // X^T
     product,     // X Y; a [1, 1] factor scales the other
     hadamard,    // X o Y; a [L, 1] or [1, D] factor is repeated over the other's columns or rows
-    sum,         // X + Y
-    difference,  // X - Y
+    sum,         // X + Y; a [L, 1], [1, D] or [1, 1] part is repeated as a factor is
+    difference,  // X - Y, likewise
     diagonal,    // Diag(x) of a column [D, 1]
     function,    // a named function of core/formula/functions.cpp
     named,       // a subexpression whose value is itself recorded, under name()
@@ -38,7 +39,7 @@ class Expression {
 
   Expression(Kind kind, std::string name, std::vector<Expression> arguments);
   Kind kind() const { return node_->kind; }
-  /// The tensor, the function or the recorded result of a named subexpression.
+  /// The tensor, the function, the digits or the recorded result of a named subexpression.
   const std::string& name() const { return node_->name; }
   std::span<const Expression> arguments() const { return node_->arguments; }
 
@@ -53,6 +54,7 @@ class Expression {
 };
 
 Expression tensor(std::string name);
+Expression number_expression(double value);
 Expression transpose(Expression x);
 Expression operator*(Expression x, Expression y);
 Expression hadamard(Expression x, Expression y);
@@ -61,6 +63,9 @@ Expression operator-(Expression x, Expression y);
 Expression diagonal(Expression x);
 Expression call(std::string function, std::vector<Expression> arguments);
 Expression named(std::string result, Expression definition);
+
+/// The value of a number.
+double value_of(const Expression& number);
 
 /// One definition: result := expression.
 struct Equation {
@@ -139,7 +144,8 @@ enum class ProductKind {
 /// How the factors of `product`, of these shapes, are multiplied.
 ProductKind product_kind(const Expression& product, Shape left, Shape right);
 
-/// A factor of a Hadamard product with one row or column is repeated: the index to read instead of `index`.
+/// A part of a Hadamard product or a sum with one row or column is repeated: the index to read instead of
+/// `index`.
 inline Index repeated(Index index, Index size) { return size == 1 ? 0 : index; }
 
 /// How tightly a piece of a formula binds, loosest first; a looser piece inside a tighter one is put in

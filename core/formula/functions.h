@@ -47,6 +47,9 @@ Term exp(const Term& a);
 /// "√(a)".
 Term sqrt(const Term& a);
 
+/// "log(a)".
+Term log(const Term& a);
+
 /// "tanh(a)".
 Term tanh(const Term& a);
 
@@ -226,6 +229,7 @@ bool is_past(const Cell& cell) {
 }
 
 std::vector<Function> elementwise_functions();
+std::vector<Function> activation_functions();
 std::vector<Function> decay_functions();
 std::vector<Function> vector_functions();
 std::vector<Function> matrix_functions();

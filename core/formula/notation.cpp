@@ -230,7 +230,8 @@ class Writer {
     using enum Expression::Kind;
     const Expression::Kind kind = expression.kind();
     const double* const value = number_of(expression);
-    if (value) return number(expression, *value, lit);
+    if (value) return this->number(expression, *value, lit);
+    if (kind == Expression::Kind::number) return this->number(expression, value_of(expression), lit);
     if (kind == tensor) return symbol(expression.name(), lit, {});
     if (kind == function) return write_call(expression, lit);
     if (kind == named) return write_named(expression, lit);

@@ -114,6 +114,8 @@ Term exp(const Term& a) { return called("exp", a, std::exp(a.value)); }
 
 Term sqrt(const Term& a) { return called("√", a, std::sqrt(a.value)); }
 
+Term log(const Term& a) { return called("log", a, std::log(a.value)); }
+
 Term tanh(const Term& a) { return called("tanh", a, std::tanh(a.value)); }
 
 Term maximum(const Term& a, const Term& b) {

@@ -4,6 +4,7 @@
 
 #include "core/formula/functions.h"
 #include "core/rules/row_rule.h"
+#include "core/written/written_rule.h"
 
 /// The family, in the order in which its members are best met; each is named as its function in this room.
 // clang-format off
@@ -89,6 +90,7 @@ const Variant& find_variant(std::string_view id, std::span<const Variant> table)
     for (const std::span<const Variant> unlisted : {joints(), strengthened_rules()})
       if (const Variant* const found = row_called(unlisted, id, &Variant::id)) return *found;
   }
+  if (id.starts_with(written_prefix)) return written_rule(id).variant;
   return find_row(table, id, &Variant::id, fmt::format("there is no variant \"{}\"; known", id));
 }
 

@@ -192,7 +192,7 @@ std::vector<Function> elementwise_functions() {
       by_cell("divide_rows", "[L, D], [L, 1] -> [L, D]",
               {R"(\mathrm{Diag}\left(#2\right)^{-1} #1)", product, product},
               [](const auto& cell) { return cell.here(0) / cell.at(1, cell.row(), 0); }),
-      by_cell("reciprocal", "[1, 1] -> [1, 1]", {"#1^{-1}", product, atom},
+      by_cell("reciprocal", "[L, M] -> [L, M]", {"#1^{-1}", product, atom},
               [](const auto& cell) { return cell.number(1) / cell.here(0); }),
       function("log_decays", "[N, 1], [L, 1], [M, 1] -> [L, M]",
                subscripted(R"(\left[\sum_{l=j+1}^{i} #1_{l}\right]_{j \le i})"), log_decays,

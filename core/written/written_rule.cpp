@@ -1,0 +1,424 @@
+#include "core/written/written_rule.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <mutex>
+#include <set>
+
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/rules/row_rule.h"
+#include "core/rules/walk_rule.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// LaTeX of a name of the text: a Greek letter by its command, primes as they are.
+std::string latex_of(std::string_view name) {
+  static constexpr std::array commands = {
+      "alpha", "beta", "gamma", "delta", "epsilon", "zeta",  "eta",   "theta", "iota",  "kappa", "lambda",
+      "mu",    "nu",   "xi",    "rho",   "sigma",   "tau",   "phi",   "chi",   "psi",   "omega", "Gamma",
+      "Delta", "Theta", "Lambda", "Sigma", "Phi",   "Psi",   "Omega"};
+  const std::string_view letters = name.substr(0, name.find('\''));
+  const std::string primes(name.substr(letters.size()));
+  std::string latex;
+  if (is_among(letters, commands)) {
+    latex = fmt::format("\\{}", letters);
+  } else if (letters.size() == 1) {
+    latex = letters;
+  } else {
+    latex = "\\mathrm{";
+    for (const char c : letters) latex += c == '_' ? "\\_" : std::string(1, c);
+    latex += '}';
+  }
+  return latex + "_t" + primes;
+}
+
+Role role_of(const Input& input) {
+  if (input.range == Range::decay) return Role::gate;
+  return input.meaning == "key" ? Role::key : Role::strength;
+}
+
+/// What a text's rows are called in records: results of lines and what only a row needs get names of their own.
+std::string own(std::string_view name) { return fmt::format("own_{}", name); }
+
+/// The expressions of a row, once for a token and once for rows of many.
+struct Rewriting {
+  const WrittenRule& rule;
+  const RowForm& row;
+  Record specimens;
+
+  std::set<std::string> recorded;        // results of lines that are an array of the rows
+  std::vector<std::string> written_out;  // the others
+
+  explicit Rewriting(const WrittenRule& of) : rule(of), row(std::get<RowForm>(of.form)), specimens(specimen(of.text)) {
+    for (const RuleLine& line : rule.text.lines)
+      specimens.set(line.equation.result, Matrix<double>::Zero(line.shape.rows, line.shape.columns));
+    for (const auto& x : {row.beta, std::optional(row.q), std::optional(row.k), row.v, row.a, row.k_plain,
+                          row.v_plain})
+      if (x && x->kind() == Expression::Kind::tensor) recorded.insert(x->name());
+    for (const Equation& line : row.definitions)
+      if (!recorded.contains(line.result)) written_out.push_back(line.result);
+  }
+
+  /// With the lines written out whose results are not recorded.
+  Expression expanded(const Expression& x) const { return expand(x, row.definitions, written_out); }
+
+  bool is_definition(const std::string& name) const {
+    return row_called(row.definitions, name, &Equation::result) != nullptr;
+  }
+
+  /// Whether it is the same for all tokens.
+  bool is_fixed(const Expression& x) const {
+    return std::ranges::all_of(operands(x), [&](const std::string& name) {
+      return row_called(rule.text.parameters, name, &Parameter::name) != nullptr;
+    });
+  }
+
+  /// q is always read with its scale.
+  Expression for_token(const Expression& x, bool scaled) const {
+    return replaced(expanded(x), [&](const Expression& piece) -> std::optional<Expression> {
+      if (piece.kind() != Expression::Kind::tensor) return std::nullopt;
+      if (piece.name() == "q") return query(scaled, "q");
+      return is_definition(piece.name()) ? tensor(own(piece.name())) : piece;
+    });
+  }
+
+  Expression for_rows(const Expression& x, bool scaled) const {
+    const auto rows_of = [&](const std::string& name) {
+      if (name == "q") return query(scaled, "Q");
+      if (name == "k" || name == "v") return tensor(capitalised(name));
+      return tensor(is_definition(name) ? own(name) : name);
+    };
+    return over_rows(expanded(x), rows_of, specimens);
+  }
+};
+
+/// How the steps of the engines are named and what stands before them.
+Notation notation_of(const WrittenRule& rule, const Settings& settings) {
+  const Rewriting rewriting(rule);
+  const RowForm& row = rewriting.row;
+  const bool scaled = is_scaled(settings);
+  Notation notation;
+  const auto symbol = [&](const std::string& name, const std::string& latex, Role role, const std::string& words) {
+    notation.symbols[name] = {latex, role, words};
+  };
+  for (const Input& input : rule.text.inputs)
+    if (input.name != "alpha" && input.name != "beta" && input.name != "mu")
+      symbol(input.name, latex_of(input.name), role_of(input), input.meaning);
+  for (const Parameter& setting : rule.text.parameters) {
+    const std::string latex = latex_of(setting.name);
+    symbol(setting.name, latex.substr(0, latex.find("_t")), Role::strength, setting.meaning);
+    notation.parameters.push_back(setting.name);
+  }
+  const auto prepare = [&](const std::string& result, const std::string& title, const std::string& sentence,
+                           Purpose purpose, const Expression& x, bool of_query) {
+    auto& token = of_query ? notation.token_query : notation.token_before;
+    auto& rows = of_query ? notation.rows_query : notation.rows_before;
+    token.push_back({result, purpose, title, sentence, {result, rewriting.for_token(x, scaled)}});
+    rows.push_back({result, purpose, title, sentence, {result, rewriting.for_rows(x, scaled)}});
+  };
+  for (const Equation& line : row.definitions) {
+    if (!rewriting.recorded.contains(line.result)) continue;
+    const std::string name = own(line.result);
+    symbol(name, latex_of(line.result), Role::plain, line.result);
+    prepare(name, line.result, fmt::format("{}, as the rule's text defines it.", line.result), Purpose::prepare,
+            line.expression, false);
+  }
+  /// The recorded name of an array of the rows: its tensor's own, or one with an equation.
+  const auto named_as = [&](const char* field, const Expression& x, const char* latex, Role role,
+                            const char* words, bool of_query = false) {
+    if (x.kind() == Expression::Kind::tensor && x.name() != "q" && x.name() != "k" && x.name() != "v")
+      return rewriting.is_definition(x.name()) ? own(x.name()) : x.name();
+    symbol(own(field), latex, role, words);
+    prepare(own(field), words, fmt::format("The {} of this token, from the rule's text.", words), Purpose::prepare, x,
+            of_query);
+    return own(field);
+  };
+  const auto both = [&](std::string ProgramNames::* which, const std::string& token, const std::string& rows) {
+    notation.token.*which = token;
+    notation.rows.*which = rows;
+  };
+  const auto name_field = [&](std::string ProgramNames::* which, const char* plain, const char* field,
+                              const std::optional<Expression>& x, const char* latex, Role role, const char* words) {
+    if (!x) return both(which, "", "");
+    if (*x == tensor(plain)) return both(which, plain, capitalised(plain));
+    const std::string name = named_as(field, *x, latex, role, words, plain == std::string_view("q"));
+    both(which, name, name);
+  };
+  name_field(&ProgramNames::q, "q", "query", row.q, "\\hat q_t", Role::query, "query");
+  name_field(&ProgramNames::k, "k", "key", row.k, "\\hat k_t", Role::key, "key");
+  name_field(&ProgramNames::v, "v", "value", row.v, "\\hat v_t", Role::value, "value");
+  if (row.a) name_field(&ProgramNames::a, "k", "erase_key", row.a, "a_t", Role::key, "erase key");
+  if (row.structure.plain_write) {
+    name_field(&ProgramNames::k_plain, "k", "second_key", row.k_plain, "k^{+}_t", Role::key, "second key");
+    name_field(&ProgramNames::v_plain, "v", "second_value", row.v_plain, "v^{+}_t", Role::value, "second value");
+  }
+  if (row.beta) {
+    const std::string name = named_as("strength", *row.beta, "b_t", Role::strength, "write strength");
+    both(&ProgramNames::beta, name, name);
+  }
+  for (const auto& [engine_name, x, words] :
+       {std::tuple("alpha", row.gate, "decay"), std::tuple("mu", row.mu, "decay per value channel")}) {
+    if (!x || *x == tensor(engine_name)) continue;
+    if (x->kind() == Expression::Kind::tensor || rewriting.is_fixed(*x))
+      symbol(engine_name, latex(*x, notation.symbols), Role::gate, words);
+    else
+      prepare(engine_name, words, fmt::format("The {}, from the rule's text.", words), Purpose::gates, *x, false);
+  }
+  return notation;
+}
+
+/// The rows of `count` tokens: every array is its expression, evaluated over all of them.
+template <class Scalar>
+Program<Scalar> encoded(const WrittenRule& rule, const Rows<Scalar>& rows) {
+  const Rewriting rewriting(rule);
+  const RowForm& row = rewriting.row;
+  const Rows<double> given{rows.sequence, rows.first, rows.count};
+  Record record;
+  for (const char* name : {"q", "k", "v"}) {
+    if (!rows.sequence.has(name)) continue;
+    record.set(capitalised(name), name == std::string_view("q") ? given.scaled_q() : given(name));
+  }
+  const bool logs = rows.sequence.gates_are_logs;
+  for (const Input& input : rule.text.inputs) {
+    Matrix<double> array = given(input.name);
+    if (input.name == "alpha" && logs) array = exponential(array.array()).matrix();
+    record.set(input.name, std::move(array));
+  }
+  for (const Parameter& setting : rule.text.parameters)
+    record.set(setting.name, Matrix<double>::Constant(1, 1, rows.sequence.parameter(setting.name)));
+  const auto value = [&](const Expression& x) { return evaluate(rewriting.for_rows(x, false), record); };
+  for (const Equation& line : row.definitions)
+    if (rewriting.recorded.contains(line.result)) record.set(own(line.result), value(line.expression));
+  // An array that the data give as it stands keeps its own precision.
+  const auto array = [&](const std::optional<Expression>& x, Index columns) -> Matrix<Scalar> {
+    if (!x) return {};
+    if (*x == tensor("q")) return rows.scaled_q();
+    const bool is_given = x->kind() == Expression::Kind::tensor && rows.sequence.has(x->name()) &&
+                          !(x->name() == "alpha" && logs);
+    if (is_given) return rows(x->name());
+    Matrix<double> made = value(*x);
+    if (made.rows() != rows.count) made = made.replicate(rows.count, 1).eval();
+    if (made.cols() != columns && made.cols() == 1) made = made.replicate(1, columns).eval();
+    return made.template cast<Scalar>();
+  };
+  const Index dk = rows.sequence.dk;
+  const Index dv = rows.sequence.dv;
+  Program<Scalar> program{.q = array(row.q, dk),
+                          .k = array(row.k, dk),
+                          .v = array(row.v, dv),
+                          .a = array(row.a, dk),
+                          .gate = array(row.gate, row.structure.decay == Decay::key ? dk : 1),
+                          .mu = array(row.mu, dv),
+                          .beta = array(row.beta, 1),
+                          .k_plain = array(row.k_plain, dk),
+                          .v_plain = array(row.v_plain, dv)};
+  if (!row.v) program.v = Matrix<Scalar>::Zero(rows.count, dv);
+  if (!row.gate) program.gate.resize(rows.count, 0);
+  if (logs && row.gate)
+    program.gate = *row.gate == tensor("alpha") ? rows("alpha") : Matrix<Scalar>(program.gate.array().log().matrix());
+  return program;
+}
+
+/// The lines of one token on `record`, which then holds their results.
+void carry_out(const RuleText& rule, Record& record) {
+  for (const RuleLine& line : rule.lines)
+    record.set(line.equation.result, evaluate(line.equation.expression, record));
+}
+
+/// What the lines of token `t` read, but for the memories.
+Record given_to(const RuleText& rule, const Sequence& sequence, Index t) {
+  const Rows<double> rows{sequence, t, 1};
+  Record record;
+  for (const char* name : {"q", "k", "v"}) {
+    if (!sequence.has(name)) continue;
+    record.set(name, (name == std::string_view("q") ? rows.scaled_q() : rows(name)).transpose());
+  }
+  for (const Input& input : rule.inputs) {
+    Matrix<double> value = rows(input.name).transpose();
+    if (input.name == "alpha" && sequence.gates_are_logs) value = exponential(value.array()).matrix();
+    record.set(input.name, std::move(value));
+  }
+  for (const Parameter& setting : rule.parameters)
+    record.set(setting.name, Matrix<double>::Constant(1, 1, sequence.parameter(setting.name)));
+  record.set(identity_of_keys, Matrix<double>::Identity(sequence.dk, sequence.dk));
+  record.set(identity_of_values, Matrix<double>::Identity(sequence.dv, sequence.dv));
+  return record;
+}
+
+Index columns_of(const RuleMemory& memory, const Sequence& sequence) {
+  return memory.shape.columns == 1 ? 1 : sequence.dv;
+}
+
+/// The name under which files hold a memory before the first token.
+std::string initial_array(const RuleText& rule, const std::string& memory) {
+  return rule.memories.size() == 1 ? "initial_state" : fmt::format("initial_{}", memory);
+}
+
+template <class Scalar>
+class WrittenWalk : public Walk<Scalar> {
+ public:
+  WrittenWalk(const RuleText& rule, const Sequence& sequence, Form form, Index chunk_size)
+      : Walk<Scalar>(sequence, form, chunk_size), rule_(rule) {}
+
+  Carried<Scalar> initial() const override {
+    Carried<Scalar> carried;
+    for (const RuleMemory& memory : rule_.memories)
+      carried.push_back(given_or_zero(this->sequence_, initial_array(rule_, memory.name), this->sequence_.dk,
+                                      columns_of(memory, this->sequence_))
+                            .template cast<Scalar>());
+    return carried;
+  }
+
+  /// Every result is rounded to Scalar; what is inside a line is computed in f64.
+  Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
+                         const std::stop_token&) const override {
+    const Block block = this->block(index);
+    Record record = given_to(rule_, this->sequence_, block.first_token);
+    for (std::size_t m = 0; m < rule_.memories.size(); ++m)
+      record.set(before(rule_.memories[m].name), carried[m].template cast<double>());
+    for (const RuleLine& line : rule_.lines)
+      record.set(line.equation.result,
+                 evaluate(line.equation.expression, record).template cast<Scalar>().template cast<double>());
+    for (std::size_t m = 0; m < rule_.memories.size(); ++m)
+      carried[m] = record.at(after(rule_.memories[m].name)).template cast<Scalar>();
+    if (recorder) {
+      for (const auto& [name, value] : record.tensors())
+        (*recorder)(name == "q" ? "q" : name, value);
+    }
+    return record.at("o").transpose().template cast<Scalar>();
+  }
+
+  NamedStates states(const Carried<Scalar>& carried) const override {
+    NamedStates states;
+    for (std::size_t m = 0; m < rule_.memories.size(); ++m)
+      states.emplace_back(rule_.memories[m].name, carried[m].template cast<double>());
+    return states;
+  }
+
+ private:
+  const RuleText& rule_;
+};
+
+/// The steps of a token are the lines of the text.
+Steps written_steps(const RuleText& rule) {
+  PhaseBuilder steps("token by token");
+  Symbols symbols = usual_symbols(Form::recurrent, "\\sigma");
+  for (const Input& input : rule.inputs) symbols[input.name] = {latex_of(input.name), role_of(input), input.meaning};
+  for (const Parameter& setting : rule.parameters) {
+    const std::string latex = latex_of(setting.name);
+    symbols[setting.name] = {latex.substr(0, latex.find("_t")), Role::strength, setting.meaning};
+  }
+  symbols[identity_of_keys] = symbols[identity_of_values] = {"I", Role::plain, "identity"};
+  std::vector<Carry> carries;
+  for (const RuleMemory& memory : rule.memories) {
+    symbols[before(memory.name)] = {fmt::format("{}_{{t-1}}", memory.name), Role::state, "memory before"};
+    symbols[after(memory.name)] = {fmt::format("{}_t", memory.name), Role::state, "memory after"};
+    carries.push_back({after(memory.name), before(memory.name)});
+  }
+  for (const RuleLine& line : rule.lines) {
+    const std::string& result = line.equation.result;
+    const bool is_output = result == "o";
+    const bool is_memory = std::ranges::any_of(
+        rule.memories, [&](const RuleMemory& memory) { return result == after(memory.name); });
+    if (!is_output && !is_memory)
+      symbols[result] = {latex_of(result), line.shape == Shape{specimen_dk, specimen_dv} ? Role::state : Role::plain,
+                         result};
+    const Purpose purpose = is_output ? Purpose::output : is_memory ? Purpose::write : Purpose::prepare;
+    const std::string title = is_output ? "Output" : is_memory ? "Memory after the write" : result;
+    steps.add_line({result, purpose, title, fmt::format("Line {} of the rule's text.", line.line), line.equation});
+  }
+  steps.carry(std::move(carries));
+  return {{steps.take()}, symbols};
+}
+
+std::shared_ptr<const Rule> walked_rule(const WrittenRule& rule) {
+  const auto walk = [&rule]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+                                          const Engines<Scalar>&) -> std::unique_ptr<const Walk<Scalar>> {
+    return std::make_unique<WrittenWalk<Scalar>>(rule.text, sequence, form, chunk_size);
+  };
+  const auto& why_not = std::get<NoRowForm>(rule.form);
+  const std::string reason = fmt::format("{} (line {})", why_not.reason, why_not.line);
+  return walk_rule(walk, {.steps = [&rule](const Sequence&, Form, Index) { return written_steps(rule.text); },
+                          .cost = {},
+                          .missing = [reason](Form form, const Settings&) -> std::optional<std::string> {
+                            if (form == Form::recurrent) return std::nullopt;
+                            return fmt::format("no {} form: {}", name(form), reason);
+                          },
+                          .nonlinear = [reason](const Settings&) { return reason; }});
+}
+
+void make_variant(WrittenRule& rule, std::string_view text) {
+  Variant& variant = rule.variant;
+  variant.id = written_id(text);
+  variant.label = rule.text.title.empty() ? "my rule" : rule.text.title;
+  variant.words = rule.text.words.empty() ? "A rule from a text." : rule.text.words;
+  variant.paper = rule.text.paper;
+  std::set<std::string, std::less<>> read;
+  for (const RuleLine& line : rule.text.lines)
+    for (const std::string& name : operands(line.equation.expression)) read.insert(name);
+  for (const char* name : {"q", "k", "v"})
+    if (!read.contains(name)) variant.makes.emplace_back(name);
+  variant.inputs = rule.text.inputs;
+  variant.parameters = rule.text.parameters;
+  variant.states.clear();
+  for (const RuleMemory& memory : rule.text.memories) {
+    variant.states.push_back({memory.name});
+    Input initial = initial_state_input();
+    initial.name = initial_array(rule.text, memory.name);
+    if (memory.shape.columns == 1) initial.shape = {"dk"};
+    variant.inputs.push_back(std::move(initial));
+  }
+  variant.loss = {.words = "The rule's text names no loss."};
+  if (const auto* const row = std::get_if<RowForm>(&rule.form)) {
+    variant.rule = std::make_shared<RowRule>(RowDeclaration{
+        .structure = [structure = row->structure](const Settings&) { return structure; },
+        .encoder = [&rule]<class Scalar>(const Rows<Scalar>& rows) { return encoded<Scalar>(rule, rows); },
+        .notation = [&rule](const Settings& settings) { return notation_of(rule, settings); }});
+  } else {
+    variant.rule = walked_rule(rule);
+  }
+}
+
+}  // namespace
+
+std::string written_id(std::string_view text) { return std::string(written_prefix) + escaped(text); }
+
+const WrittenRule& written_rule(std::string_view text) {
+  static std::mutex mutex;
+  static std::deque<WrittenRule> made;
+  static std::map<std::string, const WrittenRule*, std::less<>> by_text;
+  const std::string plain = text.starts_with(written_prefix) ? unescaped(text.substr(written_prefix.size()))
+                                                             : std::string(text);
+  const std::scoped_lock lock(mutex);
+  if (const auto known = by_text.find(plain); known != by_text.end()) return *known->second;
+  RuleText parsed = parse_rule_text(plain);
+  std::variant<RowForm, NoRowForm> form = row_form(parsed);
+  WrittenRule& rule = made.emplace_back(WrittenRule{std::move(parsed), std::move(form), {}});
+  make_variant(rule, plain);
+  by_text.emplace(plain, &rule);
+  return rule;
+}
+
+Output carried_out(const RuleText& rule, const Sequence& sequence) {
+  Output output{Matrix<double>(sequence.tokens, sequence.dv), {}};
+  std::map<std::string, Matrix<double>> memories;
+  for (const RuleMemory& memory : rule.memories)
+    memories[memory.name] = given_or_zero(sequence, initial_array(rule, memory.name), sequence.dk,
+                                          columns_of(memory, sequence));
+  for (Index t = 0; t < sequence.tokens; ++t) {
+    Record record = given_to(rule, sequence, t);
+    for (const auto& [name, value] : memories) record.set(before(name), value);
+    carry_out(rule, record);
+    for (auto& [name, value] : memories) value = record.at(after(name));
+    output.o.row(t) = record.at("o").transpose();
+  }
+  for (const RuleMemory& memory : rule.memories)
+    output.states.emplace_back(memory.name, memories[memory.name]);
+  return output;
+}
+
+}  // namespace palimpsest
