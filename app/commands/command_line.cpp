@@ -58,6 +58,7 @@ class Parser {
     add("run", "Run one variant on the arrays of a file", add_run);
     add("verify", "Compare every form, device and precision with the f64 recurrence", add_verify);
     add("info", "List variants, forms and why one is missing, devices, versions", add_info);
+    add("rule", "Check a rule of one's own, written as a text", add_rule);
     add("show", "Write the numbers of a view", add_show);
     add("say", "Show how a small language model continues a text, also with a changed layer", add_say);
     add("experiment", "Count a model's correct answers on made-up texts, also with a changed layer",

@@ -70,6 +70,7 @@ int run_command_line(int argc, const char* const* argv, std::ostream& out, std::
 // so.
 Task add_run(CommandOptions command, Console console);
 Task add_verify(CommandOptions command, Console console);
+Task add_rule(CommandOptions command, Console console);
 Task add_bench(CommandOptions command, Console console, const WindowCommands& window);
 Task add_show(CommandOptions command, Console console);
 Task add_say(CommandOptions command, Console console);

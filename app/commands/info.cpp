@@ -414,7 +414,7 @@ Task add_info(CommandOptions command, Console console) {
     if (!command.gave("VARIANT")) {
       console.out << (in_json ? overview_json() : overview_text());
     } else {
-      const Variant& variant = find_variant(command["VARIANT"]);
+      const Variant& variant = find_variant(variant_id(command["VARIANT"]));
       console.out << (in_json ? variant_json(variant).dump(1) + '\n' : variant_text(variant));
     }
     return exit_done;

@@ -5,6 +5,7 @@
 #include "app/session/first_place.h"
 #include "app/session/typed_text.h"
 #include "core/io/file.h"
+#include "core/written/written_rule.h"
 
 namespace palimpsest {
 
@@ -156,6 +157,11 @@ Settings parse_settings(const Variant& variant, const std::vector<std::string>& 
     }
   }
   return settings;
+}
+
+std::string variant_id(const std::string& given) {
+  if (given.ends_with(".rule")) return written_rule(read_text_file(given, most_rule_bytes)).variant.id;
+  return find_variant(given).id;
 }
 
 Form parse_form(std::string_view text) { return parse_name(text, "form", all_forms); }

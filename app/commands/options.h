@@ -102,6 +102,10 @@ std::string joined_names(const Named& values, std::string_view between = ", ") {
   return fmt::format("{}", fmt::join(values | std::views::transform(called), between));
 }
 
+/// The id of a variant as an option names it: by its id, or by a file of a rule's text, NAME.rule. Throws
+/// InputError.
+std::string variant_id(const std::string& given);
+
 /// The form called `text`; throws InputError listing all.
 Form parse_form(std::string_view text);
 
@@ -111,8 +115,7 @@ Precision parse_precision(std::string_view text);
 /// The variants, forms and precisions of a plan, where they are given. Throws InputError.
 template <class Plan>
 void choose_what(Plan& plan, const CommandOptions& options) {
-  plan.variants = each_once(options.all("--variant"));
-  for (const std::string& id : plan.variants) find_variant(id);
+  plan.variants = parsed(options.all("--variant"), plan.variants, variant_id);
   plan.forms = parsed(options.all("--form"), plan.forms, parse_form);
   plan.precisions = parsed(options.all("--precision"), plan.precisions, parse_precision);
 }

@@ -291,7 +291,7 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
 }
 
 int run(const CommandOptions& options, const Console& console) {
-  const Variant& variant = find_variant(options["VARIANT"]);
+  const Variant& variant = find_variant(variant_id(options["VARIANT"]));
   const Form form = parse_form(options["--form"]);
   const Backend& backend = backend_of(options);
   const Precision precision = parse_precision(options["--precision"]);
@@ -342,7 +342,8 @@ int run(const CommandOptions& options, const Console& console) {
 }  // namespace
 
 Task add_run(CommandOptions command, Console console) {
-  command.option("VARIANT", "Id of the variant; palimpsest info lists them", "", {.required = true});
+  command.option("VARIANT", "Id of the variant; palimpsest info lists them. Or a rule's text, FILE.rule", "",
+                 {.required = true});
   command.option("--form", joined_names(all_forms), "recurrent");
   command.option("--device", "cpu or cuda", "cpu");
   command.option("--precision", "f64, f32; tf32, bf16 on a device that has them", "f64");

@@ -22,7 +22,7 @@ std::string data_of(const CommandOptions& options) {
 Choice choice_of(const CommandOptions& options, const DataSet& data, const std::stop_token& stop) {
   Choice choice;
   if (!data.rule.empty() || !data.fits.empty()) choice.variant = data.rule.empty() ? data.fits : data.rule;
-  if (options.gave("--variant")) choice.variant = options["--variant"];
+  if (options.gave("--variant")) choice.variant = variant_id(options["--variant"]);
   choice.settings = parse_settings(find_variant(choice.variant), options.all("--param"));
   choice.form = parse_form(options["--form"]);
   choice.device = usable_backend(options["--device"]).name();

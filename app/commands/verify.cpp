@@ -37,7 +37,7 @@ RandomCase possible_case(const std::string& text, const Variant& variant, const 
 
 VerifyCase one_case(const CommandOptions& options) {
   if (options.all("--variant").size() != 1) refuse("--case needs --variant, once: whose case it is");
-  const Variant& variant = find_variant(options.all("--variant").front());
+  const Variant& variant = find_variant(variant_id(options.all("--variant").front()));
   const Settings settings = parse_settings(variant, options.all("--param"));
   const Settings given = resolve(variant, settings);
   const Index chunk_size = parse_count(options["--chunk"], "--chunk", 1);

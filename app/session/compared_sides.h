@@ -71,7 +71,7 @@ std::string otherwise(const Side& side, const Side& than);
 /// The computation of a choice other than the one that is stepped through: a question. Until it is there, the
 /// last side in the same slot is shown.
 struct ComputedSide {
-  static constexpr std::size_t most_kept = 8;
+  static constexpr std::size_t most_kept = has_little_memory ? 2 : 8;  // of their traces
   Weak<DataSet> of = {};
   std::shared_ptr<const Choice> choice = {};
   std::size_t slot = 0;

@@ -8,7 +8,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace caches
+constexpr std::size_t budget = std::size_t{has_little_memory ? 24 : 96}
+                               << 20;  // of states that a trace caches
 
 constexpr Index most_tokens_at_once = 4096;  // whose n x n matrices are made: longer has no parallel form
 constexpr Index most_tokens_edited_at_once =

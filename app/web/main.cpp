@@ -62,9 +62,9 @@ void give_turn() {
   let_others_go_on = give_turn;
 }
 
-/// Captures and models: below /assets they are stubs until they are fetched. While a link is opened the page's
-/// thread waits for the others, and Firefox fetches nothing for those meanwhile: what is missing is noted, the
-/// page fetches it, and the link is opened once more.
+/// Captures and models: below /assets they are stubs until they are fetched. While a link is opened the
+/// page's thread waits for the others, and Firefox fetches nothing for those meanwhile: what is missing is
+/// noted, the page fetches it, and the link is opened once more.
 struct FetchedFiles {
   std::mutex mutex = {};
   std::map<std::string, bool, std::less<>> are_here = {};  // false: it could not be fetched
@@ -152,7 +152,8 @@ std::unique_ptr<Visit> visit;
 void fit_to_page(Command& command) {
   const int key = command.key & ~ImGuiMod_Mask_;
   const bool is_digit = key >= ImGuiKey_1 && key <= ImGuiKey_9;
-  if ((command.key & ImGuiMod_Ctrl) != 0 && (is_digit || key == ImGuiKey_T || key == ImGuiKey_L)) command.key = ImGuiMod_Alt | key;
+  if ((command.key & ImGuiMod_Ctrl) != 0 && (is_digit || key == ImGuiKey_T || key == ImGuiKey_L))
+    command.key = ImGuiMod_Alt | key;
   if (command.id == "help.quit") {
     command.key = 0;
     command.why_not = [](const Application&) { return std::string("the browser closes a page"); };

@@ -143,7 +143,7 @@ void prepare(Application& application, const Look& look) {
   require(session.message().empty(), session);
 
   Choice choice = session.choice();
-  if (look["--variant"]) choice.variant = find_variant(*look["--variant"]).id;
+  if (look["--variant"]) choice.variant = variant_id(*look["--variant"]);
   if (look["--form"]) choice.form = parse_form(*look["--form"]);
   if (look["--device"]) choice.device = usable_backend(*look["--device"], session.devices()).name();
   if (look["--chunk"]) {

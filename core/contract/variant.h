@@ -8,6 +8,7 @@ namespace palimpsest {
 
 class Rule;
 class Sequence;
+struct Output;
 
 /// Options and parameters by name, as `--param NAME=VALUE` gives them and resolve() completes them.
 struct Settings {
@@ -160,6 +161,9 @@ struct Variant {
   MemoryAccess memory = {};
   std::vector<Function> functions = {};  // that only its own steps call
   std::shared_ptr<const Rule> rule = {};
+  /// The rule as its text says it, token by token: what every form is compared with. Absent: the recurrent
+  /// form.
+  std::function<Output(const Sequence&)> carried_out = {};
   /// Fills in parameters whose default depends on the options.
   std::function<void(Settings&)> complete = {};
   /// Whether options, resolved, go together whatever the sizes of the data. Absent: all do.

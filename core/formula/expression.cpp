@@ -96,7 +96,10 @@ Shape combined(const Expression& expression, std::span<const Shape> arguments) {
   }
   if (repeats_over(x, y)) return y;
   if (repeats_over(y, x)) return x;
-  misfit(kind == hadamard ? "element-wise product" : kind == sum ? "sum" : "difference", expression, arguments);
+  misfit(kind == hadamard ? "element-wise product"
+         : kind == sum    ? "sum"
+                          : "difference",
+         expression, arguments);
 }
 
 Matrix<double> multiply(const Expression& product, const Matrix<double>& x, const Matrix<double>& y) {
@@ -111,7 +114,8 @@ Matrix<double> multiply(const Expression& product, const Matrix<double>& x, cons
 
 /// `operation` on every pair of elements, with one row or column repeated.
 template <class Operation>
-Matrix<double> by_elements(const Matrix<double>& x, const Matrix<double>& y, Shape shape, Operation operation) {
+Matrix<double> by_elements(const Matrix<double>& x, const Matrix<double>& y, Shape shape,
+                           Operation operation) {
   return Matrix<double>::NullaryExpr(shape.rows, shape.columns, [&](Index i, Index j) {
     return operation(x(repeated(i, x.rows()), repeated(j, x.cols())),
                      y(repeated(i, y.rows()), repeated(j, y.cols())));

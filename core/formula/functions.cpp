@@ -178,8 +178,9 @@ Pattern subscripted(std::string latex) { return {std::move(latex), Precedence::a
 
 std::vector<Function> common_functions() {
   std::vector<Function> all;
-  for (const auto& rows : {elementwise_functions(), activation_functions(), decay_functions(), vector_functions(), matrix_functions(),
-                           inner_batch_functions(), wrong_functions()}) {
+  for (const auto& rows :
+       {elementwise_functions(), activation_functions(), decay_functions(), vector_functions(),
+        matrix_functions(), inner_batch_functions(), wrong_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

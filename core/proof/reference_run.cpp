@@ -99,6 +99,7 @@ Arrays rounded_to_f32(const Arrays& arrays) {
 }
 
 Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  if (variant.carried_out) return variant.carried_out(sequence);
   const Form form =
       variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
   return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));

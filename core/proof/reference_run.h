@@ -24,7 +24,7 @@ inline constexpr double step_tolerance = 1e-8;
 /// The same arrays as f32 holds them.
 Arrays rounded_to_f32(const Arrays& arrays);
 
-/// The f64 recurrence; chunks of one token where a rule has none.
+/// The f64 recurrence; chunks of one token where a rule has none. Of a rule from a text, what its lines give.
 Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop = {});
 
 /// How far a run is from its reference, and how far it may be, for the worst array: the one that exceeds its

@@ -10,8 +10,8 @@ struct RowDeclaration;
 /// has the option `order`, unless it has one of its own.
 std::span<const Variant> variants();
 
-/// The variant with this id among `table`, or the rule of a text (core/written/written_rule.h). Throws InputError
-/// listing the known ids, or saying what is wrong with the text.
+/// The variant with this id among `table`, or the rule of a text (core/written/written_rule.h). Throws
+/// InputError listing the known ids, or saying what is wrong with the text.
 const Variant& find_variant(std::string_view id, std::span<const Variant> table = variants());
 
 /// The option that says whether a token reads the memory after its own update, o_t = S_t^T q_t, or before it,

@@ -12,15 +12,15 @@ namespace palimpsest {
 namespace {
 
 const std::map<std::string_view, std::string_view> greek = {
-    {"α", "alpha"}, {"β", "beta"},   {"γ", "gamma"}, {"δ", "delta"}, {"ε", "epsilon"}, {"ζ", "zeta"},
-    {"η", "eta"},   {"θ", "theta"},  {"ι", "iota"},  {"κ", "kappa"}, {"λ", "lambda"},  {"μ", "mu"},
-    {"ν", "nu"},    {"ξ", "xi"},     {"ρ", "rho"},   {"σ", "sigma"}, {"τ", "tau"},     {"φ", "phi"},
-    {"χ", "chi"},   {"ψ", "psi"},    {"ω", "omega"}, {"Γ", "Gamma"}, {"Δ", "Delta"},   {"Θ", "Theta"},
+    {"α", "alpha"},  {"β", "beta"},  {"γ", "gamma"}, {"δ", "delta"}, {"ε", "epsilon"}, {"ζ", "zeta"},
+    {"η", "eta"},    {"θ", "theta"}, {"ι", "iota"},  {"κ", "kappa"}, {"λ", "lambda"},  {"μ", "mu"},
+    {"ν", "nu"},     {"ξ", "xi"},    {"ρ", "rho"},   {"σ", "sigma"}, {"τ", "tau"},     {"φ", "phi"},
+    {"χ", "chi"},    {"ψ", "psi"},   {"ω", "omega"}, {"Γ", "Gamma"}, {"Δ", "Delta"},   {"Θ", "Theta"},
     {"Λ", "Lambda"}, {"Σ", "Sigma"}, {"Φ", "Phi"},   {"Ψ", "Psi"},   {"Ω", "Omega"}};
 
 /// Those that are computed element by element, under the names of the table of functions.
-constexpr std::array elementwise = {"exp",  "log",  "sigmoid", "softplus", "silu", "gelu",
-                                    "elu",  "relu", "tanh",    "sqrt",     "abs"};
+constexpr std::array elementwise = {"exp", "log",  "sigmoid", "softplus", "silu", "gelu",
+                                    "elu", "relu", "tanh",    "sqrt",     "abs"};
 constexpr std::array others = {"Diag", "diag", "norm", "l2norm", "sum", "softmax"};
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -58,7 +58,7 @@ std::pair<std::string, std::size_t> name_at(std::string_view text) {
 struct Value {
   Expression expression;
   Shape shape;
-  std::string_view text;  // what it was read from
+  std::string_view text;     // what it was read from
   bool is_identity = false;  // I, whose size its neighbour says
 
   bool is_number() const { return shape == Shape{1, 1} && !is_identity; }
@@ -99,7 +99,9 @@ class FormulaReader {
     }
   }
 
-  std::string first_sign() const { return std::string(rest_.substr(0, std::max<std::size_t>(name_at(rest_).second, 1))); }
+  std::string first_sign() const {
+    return std::string(rest_.substr(0, std::max<std::size_t>(name_at(rest_).second, 1)));
+  }
 
   bool takes(std::string_view sign) {
     skip_space();
@@ -114,7 +116,8 @@ class FormulaReader {
 
   void expect(std::string_view sign, std::string_view opened) {
     if (takes(sign)) return;
-    wrong(rest_.empty() ? opened : rest_, fmt::format("\"{}\" is missing: it was opened here or before", sign));
+    wrong(rest_.empty() ? opened : rest_,
+          fmt::format("\"{}\" is missing: it was opened here or before", sign));
   }
 
   /// The text from the beginning of `first` to where reading is now.
@@ -177,9 +180,10 @@ class FormulaReader {
   }
 
   std::string cannot(const Value& a, const Value& b, std::string_view done) const {
-    std::string words = fmt::format("{} is {} and {} is {}: they cannot be {}", a.text, in_words(a.shape), b.text,
-                                    in_words(b.shape), done);
-    if (Shape{b.shape.columns, b.shape.rows} == a.shape) words += fmt::format(". Did you mean ({})^T?", b.text);
+    std::string words = fmt::format("{} is {} and {} is {}: they cannot be {}", a.text, in_words(a.shape),
+                                    b.text, in_words(b.shape), done);
+    if (Shape{b.shape.columns, b.shape.rows} == a.shape)
+      words += fmt::format(". Did you mean ({})^T?", b.text);
     return words;
   }
 
@@ -209,7 +213,7 @@ class FormulaReader {
     if (rest_.empty()) return false;
     const char c = rest_.front();
     return c == '(' || c == '[' || c == '.' || is_digit(c) || name_at(rest_).second > 0 ||
-           (c == '|' && !in_bars_) || rest_.starts_with("\\|") ;
+           (c == '|' && !in_bars_) || rest_.starts_with("\\|");
   }
 
   /// A product; `starred`: one written with a sign, which is one of elements where the shapes say so.
@@ -223,15 +227,18 @@ class FormulaReader {
     if (a.shape.columns == b.shape.rows)
       return joined(first, a.expression * b.expression, {a.shape.rows, b.shape.columns});
     const auto repeats = [](Shape part, Shape over) {
-      return (part.rows == over.rows || part.rows == 1) && (part.columns == over.columns || part.columns == 1);
+      return (part.rows == over.rows || part.rows == 1) &&
+             (part.columns == over.columns || part.columns == 1);
     };
     if (starred && (repeats(a.shape, b.shape) || repeats(b.shape, a.shape)))
-      return joined(first, hadamard(a.expression, b.expression), repeats(a.shape, b.shape) ? b.shape : a.shape);
+      return joined(first, hadamard(a.expression, b.expression),
+                    repeats(a.shape, b.shape) ? b.shape : a.shape);
     std::string words = cannot(a, b, "multiplied");
     if (a.is_column() && b.is_column())
       words += fmt::format(". {} {}^T is their outer product{}", a.text, b.text,
-                           a.shape == b.shape ? fmt::format(", {} * {} the product of their elements", a.text, b.text)
-                                              : std::string());
+                           a.shape == b.shape
+                               ? fmt::format(", {} * {} the product of their elements", a.text, b.text)
+                               : std::string());
     wrong(at, words);
   }
 
@@ -241,9 +248,10 @@ class FormulaReader {
     if (a.is_identity || b.is_identity || (!b.is_number() && !is_vector(b)))
       wrong(at, fmt::format("{} is {}: only a number or a vector divides", b.text, in_words(b.shape)));
     Value inverse = b;
-    inverse.expression = b.is_constant() ? number_expression(1 / value_of(b.expression))
-                                         : call("reciprocal", {b.expression});
-    if (a.is_constant() && value_of(a.expression) == 1) return joined(first, inverse.expression, inverse.shape);
+    inverse.expression =
+        b.is_constant() ? number_expression(1 / value_of(b.expression)) : call("reciprocal", {b.expression});
+    if (a.is_constant() && value_of(a.expression) == 1)
+      return joined(first, inverse.expression, inverse.shape);
     if (!b.is_number() && a.shape != b.shape && !a.is_number()) wrong(at, cannot(a, b, "divided"));
     return times(first, std::move(a), std::move(inverse), true, at);
   }
@@ -328,7 +336,8 @@ class FormulaReader {
       }
     }
     const std::optional<double> value = parse_all<double>(rest_.substr(0, length));
-    if (!value || !std::isfinite(*value)) wrong(first, fmt::format("\"{}\" is no number", rest_.substr(0, length)));
+    if (!value || !std::isfinite(*value))
+      wrong(first, fmt::format("\"{}\" is no number", rest_.substr(0, length)));
     rest_.remove_prefix(length);
     return joined(first, number_expression(*value), {1, 1});
   }
@@ -339,9 +348,10 @@ class FormulaReader {
     const std::string as_memory = before(name);
     const std::string read = now ? *now : specimens_.contains(as_memory) ? as_memory : name;
     if (!specimens_.contains(read) || read == identity_of_keys || read == identity_of_values)
-      wrong(first, fmt::format("{} is not known here. Declare it, as in \"inputs {}: strength per token\", or "
-                               "assign it in a line before",
-                               name, name));
+      wrong(first,
+            fmt::format("{} is not known here. Declare it, as in \"inputs {}: strength per token\", or "
+                        "assign it in a line before",
+                        name, name));
     const Matrix<double>& value = specimens_.at(read);
     return joined(first, tensor(read), {value.rows(), value.cols()});
   }
@@ -349,7 +359,8 @@ class FormulaReader {
   /// |x|, the square root of x^T x.
   Value norm(std::string_view first, const Value& x) const {
     if (x.is_number()) return joined(first, call("abs", {x.expression}), {1, 1});
-    if (!is_vector(x)) wrong(x.text, fmt::format("{} is {}: only vectors have a norm here", x.text, in_words(x.shape)));
+    if (!is_vector(x))
+      wrong(x.text, fmt::format("{} is {}: only vectors have a norm here", x.text, in_words(x.shape)));
     return joined(first, call("sqrt", {dot(x)}), {1, 1});
   }
 
@@ -363,10 +374,12 @@ class FormulaReader {
     expect(")", first);
     if (is_among(name, elementwise)) return joined(first, call(name, {x.expression}), x.shape);
     if (name == "norm") return norm(first, x);
-    if (!is_vector(x)) wrong(x.text, fmt::format("{} is {}: {} takes a vector", x.text, in_words(x.shape), name));
+    if (!is_vector(x))
+      wrong(x.text, fmt::format("{} is {}: {} takes a vector", x.text, in_words(x.shape), name));
     if (name == "l2norm")
       return joined(first, x.expression * call("reciprocal", {call("sqrt", {dot(x)})}), x.shape);
-    if (!x.is_column()) wrong(x.text, fmt::format("{} is a row: {} takes a column; transpose it", x.text, name));
+    if (!x.is_column())
+      wrong(x.text, fmt::format("{} is a row: {} takes a column; transpose it", x.text, name));
     if (name == "sum") return joined(first, call("row_sum", {transpose(x.expression)}), {1, 1});
     if (name == "softmax")
       return joined(first, transpose(call("row_softmax", {transpose(x.expression)})), x.shape);
@@ -394,7 +407,8 @@ std::string plain_name(std::string_view written) {
 bool is_function(std::string_view name) { return is_among(name, elementwise) || is_among(name, others); }
 
 Formula read_formula(std::string_view text, const Record& specimens,
-                     const std::map<std::string, std::string, std::less<>>& present, const Complain& complain) {
+                     const std::map<std::string, std::string, std::less<>>& present,
+                     const Complain& complain) {
   return FormulaReader(text, specimens, present, complain).whole();
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 using Kind = Expression::Kind;
 
-/// A product of matrices, vectors and diagonals, in order, times numbers. At most one of the factors is a memory.
+/// A product of matrices, vectors and diagonals, in order, times numbers. At most one of the factors is a
+/// memory.
 struct Chain {
   double sign = 1;
   std::vector<Expression> numbers = {};
@@ -90,7 +91,8 @@ class Algebra {
         if (value == -1) return {{.sign = -1}};
       }
       if (is_number(size)) return {{.numbers = {x}}};
-      const bool may_hold_numbers = is_among(x.kind(), {Kind::transpose, Kind::product}) || x.name() == "negative";
+      const bool may_hold_numbers =
+          is_among(x.kind(), {Kind::transpose, Kind::product}) || x.name() == "negative";
       if ((size.rows == 1 || size.columns == 1) && !may_hold_numbers)
         return {{.factors = {turned ? turn(x) : x}}};
     }
@@ -125,7 +127,8 @@ class Algebra {
           return all;
         }
         throw Stop{x.name() == "reciprocal" ? "it divides by what a memory returns"
-                                            : fmt::format("the memory enters through {}", x.name())};
+                                            : fmt::format("the memory enters through {}",
+                                                          x.name() == "row_softmax" ? "softmax" : x.name())};
       default:
         throw Stop{fmt::format("{} is not understood", to_string(x))};
     }
@@ -222,16 +225,11 @@ class RowReader {
   explicit RowReader(const RuleText& rule) : rule_(rule), algebra_(rule) {}
 
   RowForm read() {
-    if (rule_.memories.size() > 1)
+    if (rule_.memories.size() > 1) {
+      line_of(after(rule_.memories[1].name));
       throw Stop{fmt::format("it has a second memory, {}", rule_.memories[1].name)};
-    for (const RuleLine& line : rule_.lines) {
-      line_ = line.line;
-      if (line.equation.result == after("S")) {
-        update_ = &line;
-        for (const Chain& chain : algebra_.chains_of(line.equation.expression, {})) sort(chain);
-      }
     }
-    line_ = update_->line;
+    for (const Chain& chain : algebra_.chains_of(line_of(after("S")), {})) sort(chain);
     assemble();
     read_output();
     collect_definitions();
@@ -253,7 +251,8 @@ class RowReader {
     return i;
   }
 
-  /// Takes rows and columns apart: D c r c r D becomes the column D c, numbers r c, and the rest from the last row.
+  /// Takes rows and columns apart: D c r c r D becomes the column D c, numbers r c, and the rest from the
+  /// last row.
   Outer outer(const Chain& chain, std::span<const Expression> factors) const {
     const std::size_t column = first_column(factors);
     if (column == factors.size()) throw Stop{"a matrix is added that is no outer product of two vectors"};
@@ -334,8 +333,8 @@ class RowReader {
     form_.structure.decay = per_channel ? Decay::key : Decay::scalar;
   }
 
-  /// Takes the decay out of an erase, a = D a', where it stands there as it decays the memory: the erase then reads
-  /// the decayed memory with a'.
+  /// Takes the decay out of an erase, a = D a', where it stands there as it decays the memory: the erase then
+  /// reads the decayed memory with a'.
   bool take_decay_out(Outer& erase) const {
     if (form_.structure.decay == Decay::none) return true;
     if (decays_.size() != 1 || decays_[0].sign < 0) return false;
@@ -424,22 +423,17 @@ class RowReader {
 
   /// o = S^T q: one read of the memory before the token or after it.
   void read_output() {
-    const RuleLine& line =
-        *std::ranges::find_if(rule_.lines, [](const RuleLine& each) { return each.equation.result == "o"; });
-    line_ = line.line;
     const std::string before_token = before("S");
-    const std::vector<Chain> chains = algebra_.chains_of(line.equation.expression, {after("S")});
+    const std::vector<Chain> chains = algebra_.chains_of(line_of("o"), {after("S")});
     if (chains.size() != 1) throw Stop{"the output is more than one read of the memory"};
     const Chain& chain = chains[0];
     if (chain.factors.empty() || chain.factors[0].kind() != Kind::transpose ||
         !is_among(chain.factors[0].arguments()[0].name(), {before_token, after("S")}))
       throw Stop{"the output is no read S^T q"};
     const std::span<const Expression> query = std::span(chain.factors).subspan(1);
-    if (query.empty() || first_column(query) != query.size() - 1)
-      throw Stop{"the output is no read S^T q"};
+    if (query.empty() || first_column(query) != query.size() - 1) throw Stop{"the output is no read S^T q"};
     form_.q = scaled(chain.sign, chain.numbers, *column_of(query));
-    if (chain.factors[0].arguments()[0].name() == before_token)
-      form_.structure.read_at = ReadAt::before_row;
+    if (chain.factors[0].arguments()[0].name() == before_token) form_.structure.read_at = ReadAt::before_row;
   }
 
   /// The lines that the arrays of the rows read, in the order of the text.
@@ -459,10 +453,17 @@ class RowReader {
     }
   }
 
+  /// The expression of the line that gives `result`, which is to blame from now on.
+  const Expression& line_of(const std::string& result) {
+    const RuleLine& line = *std::ranges::find_if(
+        rule_.lines, [&](const RuleLine& each) { return each.equation.result == result; });
+    line_ = line.line;
+    return line.equation.expression;
+  }
+
   const RuleText& rule_;
   Algebra algebra_;
   Index line_ = 0;
-  const RuleLine* update_ = nullptr;
   std::vector<Chain> decays_;
   std::vector<Outer> erases_;
   std::vector<Outer> writes_;
@@ -497,7 +498,8 @@ Expression over_rows(const Expression& of_token, const std::function<Expression(
     case Kind::product: {
       const Shape left = shape(arguments[0], specimens);
       const Shape right = shape(arguments[1], specimens);
-      if (is_constant(arguments[0]) || is_constant(arguments[1])) return rows(arguments[0]) * rows(arguments[1]);
+      if (is_constant(arguments[0]) || is_constant(arguments[1]))
+        return rows(arguments[0]) * rows(arguments[1]);
       const Expression elements = hadamard(rows(arguments[0]), rows(arguments[1]));
       const bool is_dot = left.rows == 1 && left.columns > 1 && right.columns == 1;
       return is_dot ? call("row_sum", {elements}) : elements;

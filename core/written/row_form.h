@@ -29,12 +29,12 @@ struct NoRowForm {
   Index line = 0;
 };
 
-/// Brings the memory's update into the form S -> Diag(d) S Diag(m) - b (a^T S) Diag(m) + w x^T, by algebra on the
-/// lines: sums are multiplied out, products of matrices are taken apart at their vectors.
+/// Brings the memory's update into the form S -> Diag(d) S Diag(m) - b (a^T S) Diag(m) + w x^T, by algebra on
+/// the lines: sums are multiplied out, products of matrices are taken apart at their vectors.
 std::variant<RowForm, NoRowForm> row_form(const RuleText& rule);
 
-/// The same expression over rows of many tokens: columns [D, 1] become rows [L, D], numbers of a token [L, 1].
-/// `rows_of` names the rows of a tensor. Settings and numbers stay [1, 1].
+/// The same expression over rows of many tokens: columns [D, 1] become rows [L, D], numbers of a token [L,
+/// 1]. `rows_of` names the rows of a tensor. Settings and numbers stay [1, 1].
 Expression over_rows(const Expression& of_token, const std::function<Expression(const std::string&)>& rows_of,
                      const Record& specimens);
 

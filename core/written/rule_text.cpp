@@ -56,8 +56,8 @@ class RuleReader {
 
   RuleText read() {
     if (rest_.size() > most_rule_bytes)
-      throw RuleTextError(1, 1, fmt::format("a rule has at most {} bytes; this one has {}", most_rule_bytes,
-                                            rest_.size()));
+      throw RuleTextError(
+          1, 1, fmt::format("a rule has at most {} bytes; this one has {}", most_rule_bytes, rest_.size()));
     rule_.memories = {{"S", {specimen_dk, specimen_dv}}};
     std::vector<std::pair<Index, std::string_view>> assignments;
     while (!rest_.empty()) {
@@ -82,9 +82,10 @@ class RuleReader {
 
  private:
   [[noreturn]] void wrong(std::string_view at, const std::string& words) const {
-    const auto column = at.data() >= whole_line_.data() && at.data() <= whole_line_.data() + whole_line_.size()
-                            ? at.data() - whole_line_.data()
-                            : 0;
+    const auto column =
+        at.data() >= whole_line_.data() && at.data() <= whole_line_.data() + whole_line_.size()
+            ? at.data() - whole_line_.data()
+            : 0;
     throw RuleTextError(line_, column + 1, words);
   }
 
@@ -140,9 +141,10 @@ class RuleReader {
     const std::string_view kind = trimmed(rest.substr(0, std::min(per, rest.size())));
     const InputKind* const known = row_called(input_kinds, kind, &InputKind::word);
     if (!known)
-      wrong(rest, fmt::format("what is {}? expected \"{}: gate per token\"; for gate also decay, strength, rate, "
-                              "key or number",
-                              name, name));
+      wrong(rest,
+            fmt::format("what is {}? expected \"{}: gate per token\"; for gate also decay, strength, rate, "
+                        "key or number",
+                        name, name));
     const std::string_view along =
         per == std::string_view::npos ? std::string_view() : trimmed(rest.substr(per + 4));
     const auto axes = input_axes.find(along);
@@ -169,8 +171,7 @@ class RuleReader {
     setting.stand_in = *setting.standard;
     if (in != std::string_view::npos) {
       std::string_view range = trimmed(said.substr(in + 4));
-      if (!range.starts_with('[') || !range.ends_with(']'))
-        wrong(range, "expected a range such as [0, 1]");
+      if (!range.starts_with('[') || !range.ends_with(']')) wrong(range, "expected a range such as [0, 1]");
       range = range.substr(1, range.size() - 2);
       setting.minimum = number(trimmed(take_until(range, ',')));
       setting.maximum = number(trimmed(range));
@@ -215,7 +216,8 @@ class RuleReader {
     const RuleMemory* const kept = memory(name);
     const Shape expected = kept ? kept->shape : name == "o" ? Shape{specimen_dv, 1} : formula.shape;
     if (formula.shape != expected)
-      wrong(written, fmt::format("{} is {}, but this is {}", name, in_words(expected), in_words(formula.shape)));
+      wrong(written,
+            fmt::format("{} is {}, but this is {}", name, in_words(expected), in_words(formula.shape)));
     const std::string result = kept ? after(name) : name;
     specimens_.set(result, Matrix<double>::Zero(expected.rows, expected.columns));
     present_[name] = result;
@@ -229,9 +231,9 @@ class RuleReader {
   void finish() const {
     for (const RuleMemory& each : rule_.memories) {
       if (!assigned_.contains(each.name))
-        throw RuleTextError(std::max<Index>(line_, 1), 1,
-                            fmt::format("{} is never assigned: say what the memory becomes, {} = ...", each.name,
-                                        each.name));
+        throw RuleTextError(
+            std::max<Index>(line_, 1), 1,
+            fmt::format("{} is never assigned: say what the memory becomes, {} = ...", each.name, each.name));
     }
     if (!assigned_.contains("o"))
       throw RuleTextError(std::max<Index>(line_, 1), 1, "o is never assigned: say what is read, o = S^T q");
@@ -244,7 +246,8 @@ class RuleReader {
   Record specimens_;
   std::set<std::string, std::less<>> declared_;
   std::set<std::string, std::less<>> assigned_;
-  std::map<std::string, std::string, std::less<>> present_;  // what a name stands for, where that is not itself
+  std::map<std::string, std::string, std::less<>>
+      present_;  // what a name stands for, where that is not itself
 };
 
 }  // namespace
@@ -264,7 +267,8 @@ Record specimen(const RuleText& rule) {
     add(input.name, rows, 1);
   }
   for (const Parameter& setting : rule.parameters) add(setting.name, 1, 1);
-  for (const RuleMemory& memory : rule.memories) add(before(memory.name), memory.shape.rows, memory.shape.columns);
+  for (const RuleMemory& memory : rule.memories)
+    add(before(memory.name), memory.shape.rows, memory.shape.columns);
   return record;
 }
 

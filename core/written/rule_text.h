@@ -38,7 +38,8 @@ struct RuleText {
   std::vector<RuleLine> lines;        // in order; the last assignment of a memory M gives after(M)
 };
 
-/// Sizes that stand for dk and dv while shapes are checked: no sum or product of a rule makes one into another.
+/// Sizes that stand for dk and dv while shapes are checked: no sum or product of a rule makes one into
+/// another.
 inline constexpr Index specimen_dk = 5;
 inline constexpr Index specimen_dv = 7;
 

@@ -18,9 +18,9 @@ namespace {
 /// LaTeX of a name of the text: a Greek letter by its command, primes as they are.
 std::string latex_of(std::string_view name) {
   static constexpr std::array commands = {
-      "alpha", "beta", "gamma", "delta", "epsilon", "zeta",  "eta",   "theta", "iota",  "kappa", "lambda",
-      "mu",    "nu",   "xi",    "rho",   "sigma",   "tau",   "phi",   "chi",   "psi",   "omega", "Gamma",
-      "Delta", "Theta", "Lambda", "Sigma", "Phi",   "Psi",   "Omega"};
+      "alpha",  "beta",  "gamma", "delta", "epsilon", "zeta",  "eta", "theta", "iota", "kappa",
+      "lambda", "mu",    "nu",    "xi",    "rho",     "sigma", "tau", "phi",   "chi",  "psi",
+      "omega",  "Gamma", "Delta", "Theta", "Lambda",  "Sigma", "Phi", "Psi",   "Omega"};
   const std::string_view letters = name.substr(0, name.find('\''));
   const std::string primes(name.substr(letters.size()));
   std::string latex;
@@ -41,7 +41,8 @@ Role role_of(const Input& input) {
   return input.meaning == "key" ? Role::key : Role::strength;
 }
 
-/// What a text's rows are called in records: results of lines and what only a row needs get names of their own.
+/// What a text's rows are called in records: results of lines and what only a row needs get names of their
+/// own.
 std::string own(std::string_view name) { return fmt::format("own_{}", name); }
 
 /// The expressions of a row, once for a token and once for rows of many.
@@ -53,11 +54,12 @@ struct Rewriting {
   std::set<std::string> recorded;        // results of lines that are an array of the rows
   std::vector<std::string> written_out;  // the others
 
-  explicit Rewriting(const WrittenRule& of) : rule(of), row(std::get<RowForm>(of.form)), specimens(specimen(of.text)) {
+  explicit Rewriting(const WrittenRule& of)
+      : rule(of), row(std::get<RowForm>(of.form)), specimens(specimen(of.text)) {
     for (const RuleLine& line : rule.text.lines)
       specimens.set(line.equation.result, Matrix<double>::Zero(line.shape.rows, line.shape.columns));
-    for (const auto& x : {row.beta, std::optional(row.q), std::optional(row.k), row.v, row.a, row.k_plain,
-                          row.v_plain})
+    for (const auto& x :
+         {row.beta, std::optional(row.q), std::optional(row.k), row.v, row.a, row.k_plain, row.v_plain})
       if (x && x->kind() == Expression::Kind::tensor) recorded.insert(x->name());
     for (const Equation& line : row.definitions)
       if (!recorded.contains(line.result)) written_out.push_back(line.result);
@@ -102,7 +104,8 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
   const RowForm& row = rewriting.row;
   const bool scaled = is_scaled(settings);
   Notation notation;
-  const auto symbol = [&](const std::string& name, const std::string& latex, Role role, const std::string& words) {
+  const auto symbol = [&](const std::string& name, const std::string& latex, Role role,
+                          const std::string& words) {
     notation.symbols[name] = {latex, role, words};
   };
   for (const Input& input : rule.text.inputs)
@@ -124,8 +127,8 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     if (!rewriting.recorded.contains(line.result)) continue;
     const std::string name = own(line.result);
     symbol(name, latex_of(line.result), Role::plain, line.result);
-    prepare(name, line.result, fmt::format("{}, as the rule's text defines it.", line.result), Purpose::prepare,
-            line.expression, false);
+    prepare(name, line.result, fmt::format("{}, as the rule's text defines it.", line.result),
+            Purpose::prepare, line.expression, false);
   }
   /// The recorded name of an array of the rows: its tensor's own, or one with an equation.
   const auto named_as = [&](const char* field, const Expression& x, const char* latex, Role role,
@@ -133,16 +136,17 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     if (x.kind() == Expression::Kind::tensor && x.name() != "q" && x.name() != "k" && x.name() != "v")
       return rewriting.is_definition(x.name()) ? own(x.name()) : x.name();
     symbol(own(field), latex, role, words);
-    prepare(own(field), words, fmt::format("The {} of this token, from the rule's text.", words), Purpose::prepare, x,
-            of_query);
+    prepare(own(field), words, fmt::format("The {} of this token, from the rule's text.", words),
+            Purpose::prepare, x, of_query);
     return own(field);
   };
-  const auto both = [&](std::string ProgramNames::* which, const std::string& token, const std::string& rows) {
+  const auto both = [&](std::string ProgramNames::*which, const std::string& token, const std::string& rows) {
     notation.token.*which = token;
     notation.rows.*which = rows;
   };
-  const auto name_field = [&](std::string ProgramNames::* which, const char* plain, const char* field,
-                              const std::optional<Expression>& x, const char* latex, Role role, const char* words) {
+  const auto name_field = [&](std::string ProgramNames::*which, const char* plain, const char* field,
+                              const std::optional<Expression>& x, const char* latex, Role role,
+                              const char* words) {
     if (!x) return both(which, "", "");
     if (*x == tensor(plain)) return both(which, plain, capitalised(plain));
     const std::string name = named_as(field, *x, latex, role, words, plain == std::string_view("q"));
@@ -154,7 +158,8 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
   if (row.a) name_field(&ProgramNames::a, "k", "erase_key", row.a, "a_t", Role::key, "erase key");
   if (row.structure.plain_write) {
     name_field(&ProgramNames::k_plain, "k", "second_key", row.k_plain, "k^{+}_t", Role::key, "second key");
-    name_field(&ProgramNames::v_plain, "v", "second_value", row.v_plain, "v^{+}_t", Role::value, "second value");
+    name_field(&ProgramNames::v_plain, "v", "second_value", row.v_plain, "v^{+}_t", Role::value,
+               "second value");
   }
   if (row.beta) {
     const std::string name = named_as("strength", *row.beta, "b_t", Role::strength, "write strength");
@@ -166,7 +171,8 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     if (x->kind() == Expression::Kind::tensor || rewriting.is_fixed(*x))
       symbol(engine_name, latex(*x, notation.symbols), Role::gate, words);
     else
-      prepare(engine_name, words, fmt::format("The {}, from the rule's text.", words), Purpose::gates, *x, false);
+      prepare(engine_name, words, fmt::format("The {}, from the rule's text.", words), Purpose::gates, *x,
+              false);
   }
   return notation;
 }
@@ -219,7 +225,8 @@ Program<Scalar> encoded(const WrittenRule& rule, const Rows<Scalar>& rows) {
   if (!row.v) program.v = Matrix<Scalar>::Zero(rows.count, dv);
   if (!row.gate) program.gate.resize(rows.count, 0);
   if (logs && row.gate)
-    program.gate = *row.gate == tensor("alpha") ? rows("alpha") : Matrix<Scalar>(program.gate.array().log().matrix());
+    program.gate =
+        *row.gate == tensor("alpha") ? rows("alpha") : Matrix<Scalar>(program.gate.array().log().matrix());
   return program;
 }
 
@@ -286,8 +293,7 @@ class WrittenWalk : public Walk<Scalar> {
     for (std::size_t m = 0; m < rule_.memories.size(); ++m)
       carried[m] = record.at(after(rule_.memories[m].name)).template cast<Scalar>();
     if (recorder) {
-      for (const auto& [name, value] : record.tensors())
-        (*recorder)(name == "q" ? "q" : name, value);
+      for (const auto& [name, value] : record.tensors()) (*recorder)(name == "q" ? "q" : name, value);
     }
     return record.at("o").transpose().template cast<Scalar>();
   }
@@ -307,7 +313,8 @@ class WrittenWalk : public Walk<Scalar> {
 Steps written_steps(const RuleText& rule) {
   PhaseBuilder steps("token by token");
   Symbols symbols = usual_symbols(Form::recurrent, "\\sigma");
-  for (const Input& input : rule.inputs) symbols[input.name] = {latex_of(input.name), role_of(input), input.meaning};
+  for (const Input& input : rule.inputs)
+    symbols[input.name] = {latex_of(input.name), role_of(input), input.meaning};
   for (const Parameter& setting : rule.parameters) {
     const std::string latex = latex_of(setting.name);
     symbols[setting.name] = {latex.substr(0, latex.find("_t")), Role::strength, setting.meaning};
@@ -325,11 +332,12 @@ Steps written_steps(const RuleText& rule) {
     const bool is_memory = std::ranges::any_of(
         rule.memories, [&](const RuleMemory& memory) { return result == after(memory.name); });
     if (!is_output && !is_memory)
-      symbols[result] = {latex_of(result), line.shape == Shape{specimen_dk, specimen_dv} ? Role::state : Role::plain,
-                         result};
+      symbols[result] = {latex_of(result),
+                         line.shape == Shape{specimen_dk, specimen_dv} ? Role::state : Role::plain, result};
     const Purpose purpose = is_output ? Purpose::output : is_memory ? Purpose::write : Purpose::prepare;
     const std::string title = is_output ? "Output" : is_memory ? "Memory after the write" : result;
-    steps.add_line({result, purpose, title, fmt::format("Line {} of the rule's text.", line.line), line.equation});
+    steps.add_line(
+        {result, purpose, title, fmt::format("Line {} of the rule's text.", line.line), line.equation});
   }
   steps.carry(std::move(carries));
   return {{steps.take()}, symbols};
@@ -373,6 +381,7 @@ void make_variant(WrittenRule& rule, std::string_view text) {
     variant.inputs.push_back(std::move(initial));
   }
   variant.loss = {.words = "The rule's text names no loss."};
+  variant.carried_out = [&rule](const Sequence& sequence) { return carried_out(rule.text, sequence); };
   if (const auto* const row = std::get_if<RowForm>(&rule.form)) {
     variant.rule = std::make_shared<RowRule>(RowDeclaration{
         .structure = [structure = row->structure](const Settings&) { return structure; },
@@ -391,8 +400,8 @@ const WrittenRule& written_rule(std::string_view text) {
   static std::mutex mutex;
   static std::deque<WrittenRule> made;
   static std::map<std::string, const WrittenRule*, std::less<>> by_text;
-  const std::string plain = text.starts_with(written_prefix) ? unescaped(text.substr(written_prefix.size()))
-                                                             : std::string(text);
+  const std::string plain =
+      text.starts_with(written_prefix) ? unescaped(text.substr(written_prefix.size())) : std::string(text);
   const std::scoped_lock lock(mutex);
   if (const auto known = by_text.find(plain); known != by_text.end()) return *known->second;
   RuleText parsed = parse_rule_text(plain);
@@ -407,8 +416,8 @@ Output carried_out(const RuleText& rule, const Sequence& sequence) {
   Output output{Matrix<double>(sequence.tokens, sequence.dv), {}};
   std::map<std::string, Matrix<double>> memories;
   for (const RuleMemory& memory : rule.memories)
-    memories[memory.name] = given_or_zero(sequence, initial_array(rule, memory.name), sequence.dk,
-                                          columns_of(memory, sequence));
+    memories[memory.name] =
+        given_or_zero(sequence, initial_array(rule, memory.name), sequence.dk, columns_of(memory, sequence));
   for (Index t = 0; t < sequence.tokens; ++t) {
     Record record = given_to(rule, sequence, t);
     for (const auto& [name, value] : memories) record.set(before(name), value);

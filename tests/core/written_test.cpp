@@ -1,6 +1,9 @@
 // Rules as texts: what is read, what algebra makes of it, and that every form computes what the text says.
 
 #include "core/written/written_rule.h"
+
+#include <random>
+
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -45,7 +48,8 @@ const std::vector<Twin>& twins() {
        "inputs alpha: gate per key channel; mu: gate per value channel; beta: strength per token\n"
        "S' = Diag(alpha) S Diag(mu)\nS = S' - beta k (S'^T k - v)^T\no = S^T q"},
       {"gated_deltanet2",
-       "inputs alpha: gate per key channel; erase_gate: key per key channel; write_gate: key per value channel\n"
+       "inputs alpha: gate per key channel; erase_gate: key per key channel; write_gate: key per value "
+       "channel\n"
        "S' = Diag(alpha) S\nS = S' - k (S'^T (erase_gate * k))^T + k (write_gate * v)^T\no = S^T q"},
       {"comba",
        "inputs alpha: gate per token; beta: strength per token; p: key per key channel\n"
@@ -94,22 +98,25 @@ TEST_CASE("a rule written as a text is the rule of the table, in every form and 
       if (!initial_state && twin.variant == std::string_view("rwkv7")) continue;  // alpha is optional there
       Settings given = twin.settings;
       if (initial_state) given.parameters["scale"] = 0.375;
-      const Case of = random_case(known, given, {.tokens = 19, .dk = 5, .dv = 3, .initial_state = initial_state});
+      const Case of =
+          random_case(known, given, {.tokens = 19, .dk = 5, .dv = 3, .initial_state = initial_state});
       const Sequence sequence = bound_to(rule, of);
       for (const Form form : all_forms) {
         INFO(name(form));
         for (const Precision precision : {Precision::f64, Precision::f32}) {
           const Output got = rule.variant.rule->run(sequence, form, precision, 8);
           const Output wanted = known.rule->run(of.sequence, form, precision, 8);
-          // The text's gates and keys are computed in f64; where the rule of the table computes them in f32, or
-          // by another function, the last digit may differ.
-          const bool computes = is_among(std::string_view(twin.variant), {"hgrn2", "longhorn", "lightning", "gated_deltanet2"});
+          // The text's gates and keys are computed in f64; where the rule of the table computes them in f32,
+          // or by another function, the last digit may differ.
+          const bool computes =
+              is_among(std::string_view(twin.variant), {"hgrn2", "longhorn", "lightning", "gated_deltanet2"});
           const double allowed = !computes ? 0 : precision == Precision::f64 ? 1e-13 : 2e-5;
           INFO(name(precision));
           CHECK(compare(got, wanted).error <= allowed);
         }
       }
-      CHECK(compare(carried_out(rule.text, sequence), known.rule->run(of.sequence, Form::recurrent, Precision::f64, 1))
+      CHECK(compare(carried_out(rule.text, sequence),
+                    known.rule->run(of.sequence, Form::recurrent, Precision::f64, 1))
                 .error <= 1e-12);
     }
   }
@@ -119,7 +126,8 @@ TEST_CASE("the steps of a written rule compute what its engines recorded") {
   for (const Twin& twin : twins()) {
     INFO(twin.text);
     const WrittenRule& rule = written_rule(twin.text);
-    const Case of = random_case(find_variant(twin.variant), twin.settings, {.tokens = 11, .dk = 4, .dv = 3, .initial_state = true});
+    const Case of = random_case(find_variant(twin.variant), twin.settings,
+                                {.tokens = 11, .dk = 4, .dv = 3, .initial_state = true});
     const Sequence sequence = bound_to(rule, of);
     for (const Form form : all_forms) {
       const auto trace = rule.variant.rule->trace(sequence, form, Precision::f64, 4);
@@ -133,4 +141,198 @@ TEST_CASE("the steps of a written rule compute what its engines recorded") {
       }
     }
   }
+}
+
+namespace {
+
+/// What a text's error says.
+std::string complaint(const std::string& text) {
+  try {
+    written_rule(text);
+  } catch (const RuleTextError& error) {
+    return error.what();
+  }
+  return "nothing is wrong";
+}
+
+/// Linear attention with a line in front of it.
+std::string with_line(const std::string& line) { return line + "\nS = S + k v^T\no = S^T q"; }
+
+}  // namespace
+
+TEST_CASE("what is wrong with a rule's text is said where it stands") {
+  const auto update = [](const std::string& right) { return "S = " + right + "\no = S^T q"; };
+  const auto read = [](const std::string& right) { return "S = S + k v^T\no = " + right; };
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"", "line 1, column 1: S is never assigned: say what the memory becomes, S = ..."},
+      {"S = S + k v^T", "line 1, column 1: o is never assigned: say what is read, o = S^T q"},
+      {"o = S^T q", "line 1, column 1: S is never assigned: say what the memory becomes, S = ..."},
+      {"hello",
+       "line 1, column 1: expected an assignment such as S = S + k v^T, or a declaration: inputs, setting, "
+       "memory"},
+      {update("S + k v"),
+       "line 1, column 11: k is [dk, 1] and v is [dv, 1]: they cannot be multiplied. k v^T is "
+       "their outer product"},
+      {update("S + k k"),
+       "line 1, column 11: k is [dk, 1] and k is [dk, 1]: they cannot be multiplied. k k^T "
+       "is their outer product, k * k the product of their elements"},
+      {update("S + v k^T"),
+       "line 1, column 7: S is [dk, dv] and v k^T is [dv, dk]: they cannot be added. Did you mean "
+       "(v k^T)^T?"},
+      {update("S + k (v - S k)^T"), "S is [dk, dv] and k is [dk, 1]: they cannot be multiplied"},
+      {update("S + k (v - k^T S)^T"),
+       "v is [dv, 1] and k^T S is [1, dv]: they cannot be subtracted. Did you mean (k^T "
+       "S)^T?"},
+      {update("S + beta k v^T"),
+       "line 1, column 9: beta is not known here. Declare it, as in \"inputs beta: strength "
+       "per token\", or assign it in a line before"},
+      {update("S + k v^T)"), "line 1, column 14: \")\" was not expected here"},
+      {update("(S + k v^T"), "\")\" is missing: it was opened here or before"},
+      {update("S + "), "the formula ends here: something is missing"},
+      {update(""), "the formula ends here: something is missing"},
+      {update("S + + k v^T"), "\"+\" was not expected here"},
+      {update("S * * k"), "\"*\" was not expected here"},
+      {update("S + 1"), "S is [dk, dv] and 1 is [1, 1]: they cannot be added"},
+      {update("S + exp"), "exp is a function: it needs brackets"},
+      {update("S + exp(k"), "\")\" is missing"},
+      {update("S + Diag(S)"), "S is [dk, dv]: Diag takes a vector"},
+      {update("S + softmax(k^T)"), "k^T is a row: softmax takes a column; transpose it"},
+      {update("S / S"), "S is [dk, dv]: only a number or a vector divides"},
+      {update("S^2"), "only numbers and vectors have powers"},
+      {update("S + k^q v^T"), "a power is a whole number from 1 to 8, its negative, or 0.5"},
+      {update("S + 1e999 k v^T"), "\"1e999\" is no number"},
+      {update("S + |S| k v^T"), "S is [dk, dv]: only vectors have a norm here"},
+      {update("S + k v^T I k"), "they cannot be"},
+      {update("k"), "S is [dk, dv], but this is [dk, 1]"},
+      {read("S^T k q"), "they cannot be multiplied"},
+      {read("S q"), "they cannot be multiplied"},
+      {read("q"), "o is [dv, 1], but this is [dk, 1]"},
+      {"S = S + k v^T\nS = 2 S\no = S^T q", "line 2, column 1: S is assigned twice; call the earlier one S'"},
+      {"k = q\nS = S + k v^T\no = S^T q", "k means something already: call the result otherwise"},
+      {with_line("inputs alpha"), "what is alpha? expected \"alpha: gate per token\""},
+      {with_line("inputs alpha: gate"), "alpha per what? expected token, key channel or value channel"},
+      {with_line("inputs alpha: gate per day"),
+       "alpha per what? expected token, key channel or value channel"},
+      {with_line("inputs alpha: colour per token"), "what is alpha? expected"},
+      {with_line("inputs q: key per token"), "\"q\" means something already"},
+      {with_line("inputs a: gate per token; a: gate per token"), "\"a\" is declared twice"},
+      {with_line("inputs 7: gate per token"), "\"7\" is no name"},
+      {with_line("inputs exp: gate per token"), "\"exp\" is a function"},
+      {with_line("setting gamma"), "\"\" is no number"},
+      {with_line("setting gamma = two"), "\"two\" is no number"},
+      {with_line("setting gamma = 2 in [0, 1]"), "2 is outside of its range"},
+      {with_line("setting gamma = 2 in 0 to 3"), "expected a range such as [0, 1]"},
+      {with_line("memory M"), "what is M? expected \"key x value\" or \"key\""},
+      {with_line("memory M: key x value"), "M is never assigned"},
+      {with_line("inputs a: gate per token\na = 2"), "line 2, column 1: a is given: it cannot be assigned"},
+      {update(std::string(200, '(')), "this is nested too deep"},
+      {std::string(20000, ' '), "a rule has at most 16384 bytes; this one has 20000"}};
+  CHECK(wrong.size() >= 40);
+  for (const auto& [text, words] : wrong) {
+    INFO(text);
+    CHECK_THAT(complaint(text), says(words));
+  }
+}
+
+TEST_CASE("a rule that is no row program says why, and is carried out token by token") {
+  const std::string beta = "inputs beta: strength per token\n";
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {beta + "S = S + beta k (v - gelu(S^T k))^T\no = S^T q", "the memory enters through gelu (line 2)"},
+      // Oja's rule.
+      {beta + "S = S + beta (k - S v) v^T\no = S^T q",
+       "the memory is multiplied from the right by more than a diagonal (line 2)"},
+      {beta + "S = S + beta (k^T S v) (k v^T)\no = S^T q",
+       "a number that reads the memory multiplies a whole matrix (line 2)"},
+      {beta + "S = S - 0.01 beta S S^T S + k v^T\no = S^T q",
+       "memories are multiplied with each other (line 2)"},
+      // A normaliser.
+      {"memory z: key\nz = z + k\nS = S + k v^T\no = S^T q / (z^T q)", "it has a second memory, z (line 2)"},
+      // Momentum.
+      {beta + "memory M: key x value\nM = 0.9 M + beta k (v - S^T k)^T\nS = S + M\no = S^T q",
+       "it has a second memory, M (line 3)"},
+      {"S = S + k v^T\no = softmax(S^T q)", "the memory enters through softmax (line 2)"},
+      {"S = S + k v^T\no = S^T q + v", "the output is more than one read of the memory (line 2)"},
+      {beta + "inputs p: key per key channel\nS = S - beta k (S^T k)^T - beta p (S^T p)^T + k v^T\no = S^T q",
+       "it erases with more than one key at once (line 3)"},
+      {"S = S / (1 + |S^T k|^2) + k v^T\no = S^T q", "it divides by what a memory returns (line 1)"},
+  };
+  for (const auto& [text, reason] : refused) {
+    INFO(text);
+    const WrittenRule& rule = written_rule(text);
+    const Variant& variant = rule.variant;
+    REQUIRE(std::holds_alternative<NoRowForm>(rule.form));
+    const Case of = random_case(variant, {}, {.tokens = 9, .dk = 4, .dv = 3, .initial_state = true});
+    for (const Form form : {Form::chunkwise, Form::two_pass, Form::parallel}) {
+      const auto missing = variant.rule->missing(form, of.settings);
+      REQUIRE(missing);
+      CHECK_THAT(*missing, says(reason));
+    }
+    const Output expected = carried_out(rule.text, of.sequence);
+    CHECK(compare(variant.rule->run(of.sequence, Form::recurrent, Precision::f64, 1), expected).error == 0);
+    CHECK(compare(variant.rule->run(of.sequence, Form::recurrent, Precision::f32, 1), expected).error <=
+          1e-4);
+    const auto trace = variant.rule->trace(of.sequence, Form::recurrent, Precision::f64, 1);
+    CHECK(compare("o", trace->record(8).at("o").transpose(), expected.o.row(8)).error == 0);
+  }
+}
+
+TEST_CASE("texts made up at random end in a rule or a complaint") {
+  constexpr std::array pieces = {"S",
+                                 "S'",
+                                 "k",
+                                 "v",
+                                 "q",
+                                 "o",
+                                 "beta",
+                                 "alpha",
+                                 "^T",
+                                 "^2",
+                                 " ",
+                                 "*",
+                                 "/",
+                                 "+",
+                                 "-",
+                                 "(",
+                                 ")",
+                                 "=",
+                                 "\n",
+                                 "|",
+                                 "I",
+                                 "1",
+                                 "0.5",
+                                 "exp",
+                                 "Diag",
+                                 "softmax",
+                                 "inputs ",
+                                 ": gate per token",
+                                 ";",
+                                 "[",
+                                 "]",
+                                 "⊙",
+                                 "α",
+                                 "\\top",
+                                 "_t",
+                                 "setting g = ",
+                                 "memory M: key",
+                                 "#",
+                                 "1e-3",
+                                 "\xff"};
+  const std::string start = "inputs alpha: gate per token; beta: strength per token\nS = ";
+  std::mt19937 random(7);
+  Index rules = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = i % 2 == 0 ? start : "";
+    const auto length = random() % 24;
+    for (unsigned j = 0; j < length; ++j) text += pieces[random() % pieces.size()];
+    if (i % 2 == 0) text += "\no = S^T q";
+    try {
+      const RuleText rule = parse_rule_text(text);
+      (void)row_form(rule);
+      ++rules;
+    } catch (const RuleTextError& error) {
+      CHECK(error.line >= 1);
+      CHECK(error.column >= 1);
+    }
+  }
+  CHECK(rules > 0);
 }
