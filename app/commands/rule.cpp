@@ -14,18 +14,18 @@ std::string in_letters(const Expression& expression) { return unicode(latex(expr
 /// Rows of two columns: what it is called, and what it is.
 using RuleFacts = std::vector<std::pair<std::string, std::string>>;
 
-RuleFacts facts_of(const RowForm& row) {
-  const Structure& structure = row.structure;
-  RuleFacts facts;
-  if (structure.decay != Decay::none)
+/// Of one of a token's rows.
+void add_facts(const RowForm& form, const RowArrays& row, RuleFacts& facts) {
+  const Structure& structure = form.structure;
+  if (row.gate)
     facts.emplace_back("decay",
                        fmt::format("{}, {}", in_letters(*row.gate),
                                    structure.decay == Decay::scalar ? "a number for each token"
                                                                     : "a number for each key channel"));
-  if (structure.value_decay)
+  if (row.mu)
     facts.emplace_back("decay", fmt::format("{}, a number for each value channel", in_letters(*row.mu)));
-  if (structure.decay == Decay::none && !structure.value_decay) facts.emplace_back("decay", "none");
-  if (structure.erase == Erase::none) {
+  if (!row.gate && !row.mu) facts.emplace_back("decay", "none");
+  if (!row.erases) {
     facts.emplace_back("erase", "none");
   } else {
     facts.emplace_back("erase", fmt::format("what the memory {} the decay returns for {}",
@@ -39,9 +39,14 @@ RuleFacts facts_of(const RowForm& row) {
     facts.emplace_back("write", std::move(words));
   };
   write(row.k, row.v, true);
-  if (structure.plain_write) write(*row.k_plain, row.v_plain, false);
-  facts.emplace_back("read", fmt::format("with {}, {} the write", in_letters(row.q),
-                                         structure.read_at == ReadAt::before_row ? "before" : "after"));
+  if (row.k_plain) write(*row.k_plain, row.v_plain, false);
+}
+
+RuleFacts facts_of(const RowForm& form) {
+  RuleFacts facts;
+  for (const RowArrays& row : form.rows) add_facts(form, row, facts);
+  facts.emplace_back("read", fmt::format("with {}, {} the write", in_letters(form.q),
+                                         form.structure.read_at == ReadAt::before_row ? "before" : "after"));
   return facts;
 }
 

@@ -77,7 +77,17 @@ class Algebra {
   }
 
   Shape shape(const Expression& expression) const { return palimpsest::shape(expression, specimens_); }
-  const Record& specimens() const { return specimens_; }
+  bool is_vector(const Expression& x, bool column) const {
+    const Shape size = shape(x);
+    return x.kind() != Kind::diagonal && (column ? size.columns == 1 : size.rows == 1);
+  }
+
+  /// Where in `factors` the first column stands; their number where there is none.
+  std::size_t first_column(std::span<const Expression> factors) const {
+    std::size_t i = 0;
+    while (i < factors.size() && !is_vector(factors[i], true)) ++i;
+    return i;
+  }
 
  private:
   static bool is_number(Shape shape) { return shape == Shape{1, 1}; }
@@ -220,46 +230,30 @@ struct Outer {
   std::vector<Expression> row = {};  // the factors of x^T or a^T, from the row vector on
 };
 
-class RowReader {
+/// One step of the memory as a row.
+class StepReader {
  public:
-  explicit RowReader(const RuleText& rule) : rule_(rule), algebra_(rule) {}
+  explicit StepReader(const Algebra& algebra) : algebra_(algebra) {}
 
-  RowForm read() {
-    if (rule_.memories.size() > 1) {
-      line_of(after(rule_.memories[1].name));
-      throw Stop{fmt::format("it has a second memory, {}", rule_.memories[1].name)};
-    }
-    for (const Chain& chain : algebra_.chains_of(line_of(after("S")), {})) sort(chain);
+  /// Of `step`, written out down to the memory `base`.
+  void read(const Expression& step, const std::string& base) {
+    for (const Chain& chain : algebra_.chains_of(step, {base})) sort(chain, base);
     assemble();
-    read_output();
-    collect_definitions();
-    return std::move(form_);
   }
 
-  Index line() const { return line_; }
+  RowArrays row;
+  Structure structure;  // of this row alone
 
  private:
-  bool is_vector(const Expression& x, bool column) const {
-    const Shape size = algebra_.shape(x);
-    return x.kind() != Kind::diagonal && (column ? size.columns == 1 : size.rows == 1);
-  }
-
-  /// Where in `factors` the first column stands; their number where there is none.
-  std::size_t first_column(std::span<const Expression> factors) const {
-    std::size_t i = 0;
-    while (i < factors.size() && !is_vector(factors[i], true)) ++i;
-    return i;
-  }
-
   /// Takes rows and columns apart: D c r c r D becomes the column D c, numbers r c, and the rest from the
   /// last row.
   Outer outer(const Chain& chain, std::span<const Expression> factors) const {
-    const std::size_t column = first_column(factors);
+    const std::size_t column = algebra_.first_column(factors);
     if (column == factors.size()) throw Stop{"a matrix is added that is no outer product of two vectors"};
     Outer result = {chain.sign, chain.numbers, *column_of(factors.first(column + 1))};
     std::vector<Expression> rest;
     for (const Expression& each : factors.subspan(column + 1)) {
-      if (!rest.empty() && is_vector(each, true)) {
+      if (!rest.empty() && algebra_.is_vector(each, true)) {
         Expression number = rest.front();
         for (std::size_t i = 1; i < rest.size(); ++i) number = number * rest[i];
         result.numbers.push_back(number * each);
@@ -281,7 +275,7 @@ class RowReader {
     return column;
   }
 
-  void sort(const Chain& chain) {
+  void sort(const Chain& chain, const std::string& base) {
     const auto memory =
         std::ranges::find_if(chain.factors, [&](const Expression& x) { return algebra_.reads_memory(x); });
     if (memory == chain.factors.end()) {
@@ -290,6 +284,7 @@ class RowReader {
       return;
     }
     if (memory->kind() == Kind::transpose) throw Stop{"the memory enters transposed: it reads with values"};
+    if (memory->name() != base) throw Stop{"it reads an earlier memory"};
     const std::span<const Expression> left(chain.factors.begin(), memory);
     const std::span<const Expression> right(memory + 1, chain.factors.end());
     const auto all_diagonal = [](std::span<const Expression> factors) {
@@ -309,8 +304,8 @@ class RowReader {
 
   void set_decay() {
     if (right_ && !right_->empty()) {
-      form_.mu = column_of(*right_);
-      form_.structure.value_decay = true;
+      row.mu = column_of(*right_);
+      structure.value_decay = true;
     }
     const bool keeps_all = decays_.size() == 1 && decays_[0].sign > 0 && decays_[0].numbers.empty() &&
                            decays_[0].factors.empty();
@@ -329,14 +324,14 @@ class RowReader {
       else
         gate = each.sign < 0 ? *gate - part : *gate + part;
     }
-    form_.gate = gate ? *gate : number_expression(0);
-    form_.structure.decay = per_channel ? Decay::key : Decay::scalar;
+    row.gate = gate ? *gate : number_expression(0);
+    structure.decay = per_channel ? Decay::key : Decay::scalar;
   }
 
   /// Takes the decay out of an erase, a = D a', where it stands there as it decays the memory: the erase then
   /// reads the decayed memory with a'.
   bool take_decay_out(Outer& erase) const {
-    if (form_.structure.decay == Decay::none) return true;
+    if (structure.decay == Decay::none) return true;
     if (decays_.size() != 1 || decays_[0].sign < 0) return false;
     Outer taken = erase;
     for (const Expression& number : decays_[0].numbers) {
@@ -357,7 +352,6 @@ class RowReader {
     set_decay();
     if (erases_.size() > 1) throw Stop{"it erases with more than one key at once"};
     if (writes_.size() > 2) throw Stop{"it writes more than two pairs at once"};
-    Structure& structure = form_.structure;
     if (erases_.empty()) {
       if (writes_.empty()) throw Stop{"nothing is written"};
       set_write(writes_[0]);
@@ -365,23 +359,24 @@ class RowReader {
       return;
     }
     Outer erase = erases_[0];
+    row.erases = true;
     const bool reads_decayed = take_decay_out(erase);
     structure.erase = reads_decayed ? Erase::decayed : Erase::undecayed;
     if (structure.value_decay && !reads_decayed) throw Stop{"it erases before the decay on the value side"};
     const auto same_key =
         std::ranges::find_if(writes_, [&](const Outer& write) { return write.column == erase.column; });
     const Expression a = *turned_row(erase.row);
-    form_.k = erase.column;
+    row.k = erase.column;
     if (same_key != writes_.end()) {
       const Outer write = *same_key;
       writes_.erase(same_key);
       const Expression x = *turned_row(write.row);
       if (erase.sign < 0 && write.sign > 0 && same_numbers(erase.numbers, write.numbers)) {
         set_strength(write.numbers);
-        form_.v = x;
+        row.v = x;
         set_erase_key(a);
       } else {
-        form_.v = scaled(write.sign, write.numbers, x);
+        row.v = scaled(write.sign, write.numbers, x);
         set_erase_key(scaled(-erase.sign, erase.numbers, a));
       }
     } else {
@@ -398,27 +393,114 @@ class RowReader {
   }
 
   void set_erase_key(const Expression& a) {
-    if (a == form_.k) return;
-    form_.a = a;
-    form_.structure.erase_key = true;
+    if (a == row.k) return;
+    row.a = a;
+    structure.erase_key = true;
   }
 
   void set_strength(const std::vector<Expression>& numbers) {
     if (numbers.empty()) return;
-    form_.beta = multiplied(numbers);
-    form_.structure.beta = true;
+    row.beta = multiplied(numbers);
+    structure.beta = true;
   }
 
   void set_write(const Outer& write) {
-    form_.k = write.column;
+    row.k = write.column;
     set_strength(write.numbers);
-    form_.v = signed_with(write.sign, *turned_row(write.row));
+    row.v = signed_with(write.sign, *turned_row(write.row));
   }
 
   void set_plain(const Outer& write) {
-    form_.structure.plain_write = true;
-    form_.k_plain = write.column;
-    form_.v_plain = scaled(write.sign, write.numbers, *turned_row(write.row));
+    structure.plain_write = true;
+    row.k_plain = write.column;
+    row.v_plain = scaled(write.sign, write.numbers, *turned_row(write.row));
+  }
+
+  const Algebra& algebra_;
+  std::vector<Chain> decays_;
+  std::vector<Outer> erases_;
+  std::vector<Outer> writes_;
+  std::optional<std::vector<Expression>> right_;
+};
+
+class RowReader {
+ public:
+  explicit RowReader(const RuleText& rule) : rule_(rule), algebra_(rule) {}
+
+  RowForm read() {
+    if (rule_.memories.size() > 1) {
+      line_of(after(rule_.memories[1].name));
+      throw Stop{fmt::format("it has a second memory, {}", rule_.memories[1].name)};
+    }
+    read_steps();
+    read_output();
+    collect_definitions();
+    return std::move(form_);
+  }
+
+  Index line() const { return line_; }
+
+ private:
+  /// The memory's update as one row, or where that cannot be as several: each as long as it can be.
+  void read_steps() {
+    std::vector<std::string> memories;
+    for (const RuleLine& line : rule_.lines) {
+      const bool is_memory =
+          line.shape == Shape{specimen_dk, specimen_dv} && algebra_.is_memory(line.equation.result);
+      if (is_memory) memories.push_back(line.equation.result);
+      if (line.equation.result == after("S")) break;
+    }
+    std::vector<StepReader> steps;
+    std::optional<Stop> reason;  // why it is no single row
+    for (std::string base = before("S"); base != after("S");) {
+      bool found = false;
+      for (auto target = memories.rbegin(); target != memories.rend() && *target != base && !found;
+           ++target) {
+        StepReader step(algebra_);
+        try {
+          step.read(line_of(*target), base);
+        } catch (const Stop& stop) {
+          if (!reason) reason = stop;
+          continue;
+        }
+        steps.push_back(std::move(step));
+        base = *target;
+        found = true;
+      }
+      if (!found) {
+        line_of(after("S"));
+        throw *reason;
+      }
+    }
+    join(steps);
+  }
+
+  /// Several rows have one structure: what a row lacks changes nothing there.
+  void join(std::vector<StepReader>& steps) {
+    Structure& all = form_.structure;
+    all = steps.front().structure;
+    all.rows_per_read = std::ssize(steps);
+    const bool is_one = steps.size() == 1;
+    for (const StepReader& step : steps) {
+      all.decay = std::max(all.decay, step.structure.decay);
+      all.value_decay = all.value_decay || step.structure.value_decay;
+      all.erase = std::max(all.erase, step.structure.erase);
+      all.beta = all.beta || step.structure.beta;
+      all.writes_value = all.writes_value || step.structure.writes_value;
+      all.plain_write = all.plain_write || step.structure.plain_write;
+      all.erase_key = all.erase_key || step.structure.erase_key || (!is_one && !step.row.erases);
+    }
+    for (StepReader& step : steps) {
+      // An erase that reads the decayed memory, in a program whose erases read it before: a = D a'.
+      const bool reads_earlier = step.structure.erase == Erase::decayed && all.erase == Erase::undecayed;
+      if (reads_earlier && step.row.gate) {
+        const Expression a = step.row.a ? *step.row.a : step.row.k;
+        step.row.a = step.structure.decay == Decay::key ? hadamard(*step.row.gate, a) : *step.row.gate * a;
+        all.erase_key = true;
+      }
+      form_.rows.push_back(std::move(step.row));
+    }
+    if (all.erase == Erase::none) all.erase_key = false;
   }
 
   /// o = S^T q: one read of the memory before the token or after it.
@@ -431,7 +513,8 @@ class RowReader {
         !is_among(chain.factors[0].arguments()[0].name(), {before_token, after("S")}))
       throw Stop{"the output is no read S^T q"};
     const std::span<const Expression> query = std::span(chain.factors).subspan(1);
-    if (query.empty() || first_column(query) != query.size() - 1) throw Stop{"the output is no read S^T q"};
+    if (query.empty() || algebra_.first_column(query) != query.size() - 1)
+      throw Stop{"the output is no read S^T q"};
     form_.q = scaled(chain.sign, chain.numbers, *column_of(query));
     if (chain.factors[0].arguments()[0].name() == before_token) form_.structure.read_at = ReadAt::before_row;
   }
@@ -443,9 +526,12 @@ class RowReader {
       if (!x) return;
       for (const std::string& name : operands(*x)) needed.insert(name);
     };
-    for (const auto& x : {form_.gate, form_.mu, form_.beta, std::optional(form_.q), std::optional(form_.k),
-                          form_.v, form_.a, form_.k_plain, form_.v_plain})
-      need(x);
+    need(form_.q);
+    for (const RowArrays& row : form_.rows) {
+      for (const auto& x :
+           {row.gate, row.mu, row.beta, std::optional(row.k), row.v, row.a, row.k_plain, row.v_plain})
+        need(x);
+    }
     for (const RuleLine& line : std::views::reverse(rule_.lines)) {
       if (!needed.contains(line.equation.result)) continue;
       need(line.equation.expression);
@@ -464,10 +550,6 @@ class RowReader {
   const RuleText& rule_;
   Algebra algebra_;
   Index line_ = 0;
-  std::vector<Chain> decays_;
-  std::vector<Outer> erases_;
-  std::vector<Outer> writes_;
-  std::optional<std::vector<Expression>> right_;
   RowForm form_;
 };
 

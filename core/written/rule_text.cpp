@@ -153,6 +153,7 @@ class RuleReader {
     Input input = {name, axes->second, known->range, std::string(kind)};
     if (name == "alpha" && known->range == Range::decay) input = decay_input(axes->second);
     if (known->range == Range::decay) input.keeps = 1;
+    if (known->range == Range::decay && axes->second.back() == "dv") input.range = mu_input().range;
     rule_.inputs.push_back(demonstrated(std::move(input), known->stand_in));
   }
 

@@ -58,9 +58,14 @@ struct Rewriting {
       : rule(of), row(std::get<RowForm>(of.form)), specimens(specimen(of.text)) {
     for (const RuleLine& line : rule.text.lines)
       specimens.set(line.equation.result, Matrix<double>::Zero(line.shape.rows, line.shape.columns));
-    for (const auto& x :
-         {row.beta, std::optional(row.q), std::optional(row.k), row.v, row.a, row.k_plain, row.v_plain})
+    const auto note = [&](const std::optional<Expression>& x) {
       if (x && x->kind() == Expression::Kind::tensor) recorded.insert(x->name());
+    };
+    note(row.q);
+    if (row.rows.size() == 1) {
+      const RowArrays& one = row.rows.front();
+      for (const auto& x : {one.beta, std::optional(one.k), one.v, one.a, one.k_plain, one.v_plain}) note(x);
+    }
     for (const Equation& line : row.definitions)
       if (!recorded.contains(line.result)) written_out.push_back(line.result);
   }
@@ -153,20 +158,35 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     both(which, name, name);
   };
   name_field(&ProgramNames::q, "q", "query", row.q, "\\hat q_t", Role::query, "query");
-  name_field(&ProgramNames::k, "k", "key", row.k, "\\hat k_t", Role::key, "key");
-  name_field(&ProgramNames::v, "v", "value", row.v, "\\hat v_t", Role::value, "value");
-  if (row.a) name_field(&ProgramNames::a, "k", "erase_key", row.a, "a_t", Role::key, "erase key");
+  if (row.rows.size() > 1) {  // of the rows of a token each has its own: they have names, and no equation
+    const auto made = [&](std::string ProgramNames::*which, const char* field, const char* latex, Role role,
+                          const char* words) {
+      symbol(own(field), latex, role, words);
+      both(which, own(field), own(field));
+    };
+    made(&ProgramNames::k, "key", "\\hat k_t", Role::key, "key");
+    made(&ProgramNames::v, "value", "\\hat v_t", Role::value, "value");
+    made(&ProgramNames::a, "erase_key", "a_t", Role::key, "erase key");
+    made(&ProgramNames::k_plain, "second_key", "k^{+}_t", Role::key, "second key");
+    made(&ProgramNames::v_plain, "second_value", "v^{+}_t", Role::value, "second value");
+    made(&ProgramNames::beta, "strength", "b_t", Role::strength, "write strength");
+    return notation;
+  }
+  const RowArrays& one = row.rows.front();
+  name_field(&ProgramNames::k, "k", "key", one.k, "\\hat k_t", Role::key, "key");
+  name_field(&ProgramNames::v, "v", "value", one.v, "\\hat v_t", Role::value, "value");
+  if (one.a) name_field(&ProgramNames::a, "k", "erase_key", one.a, "a_t", Role::key, "erase key");
   if (row.structure.plain_write) {
-    name_field(&ProgramNames::k_plain, "k", "second_key", row.k_plain, "k^{+}_t", Role::key, "second key");
-    name_field(&ProgramNames::v_plain, "v", "second_value", row.v_plain, "v^{+}_t", Role::value,
+    name_field(&ProgramNames::k_plain, "k", "second_key", one.k_plain, "k^{+}_t", Role::key, "second key");
+    name_field(&ProgramNames::v_plain, "v", "second_value", one.v_plain, "v^{+}_t", Role::value,
                "second value");
   }
-  if (row.beta) {
-    const std::string name = named_as("strength", *row.beta, "b_t", Role::strength, "write strength");
+  if (one.beta) {
+    const std::string name = named_as("strength", *one.beta, "b_t", Role::strength, "write strength");
     both(&ProgramNames::beta, name, name);
   }
   for (const auto& [engine_name, x, words] :
-       {std::tuple("alpha", row.gate, "decay"), std::tuple("mu", row.mu, "decay per value channel")}) {
+       {std::tuple("alpha", one.gate, "decay"), std::tuple("mu", one.mu, "decay per value channel")}) {
     if (!x || *x == tensor(engine_name)) continue;
     if (x->kind() == Expression::Kind::tensor || rewriting.is_fixed(*x))
       symbol(engine_name, latex(*x, notation.symbols), Role::gate, words);
@@ -211,22 +231,47 @@ Program<Scalar> encoded(const WrittenRule& rule, const Rows<Scalar>& rows) {
     if (made.cols() != columns && made.cols() == 1) made = made.replicate(1, columns).eval();
     return made.template cast<Scalar>();
   };
+  const auto log_gate = [&](const RowArrays& of, Index columns) -> Matrix<Scalar> {
+    if (!of.gate) return Matrix<Scalar>::Constant(rows.count, columns, logs ? Scalar(0) : Scalar(1));
+    if (logs && *of.gate == tensor("alpha") && columns == rows("alpha").cols()) return rows("alpha");
+    const Matrix<Scalar> gate = array(of.gate, columns);
+    return logs ? Matrix<Scalar>(gate.array().log().matrix()) : gate;
+  };
+  const Structure& structure = row.structure;
+  const auto steps = static_cast<Index>(row.rows.size());
   const Index dk = rows.sequence.dk;
   const Index dv = rows.sequence.dv;
-  Program<Scalar> program{.q = array(row.q, dk),
-                          .k = array(row.k, dk),
-                          .v = array(row.v, dv),
-                          .a = array(row.a, dk),
-                          .gate = array(row.gate, row.structure.decay == Decay::key ? dk : 1),
-                          .mu = array(row.mu, dv),
-                          .beta = array(row.beta, 1),
-                          .k_plain = array(row.k_plain, dk),
-                          .v_plain = array(row.v_plain, dv)};
-  if (!row.v) program.v = Matrix<Scalar>::Zero(rows.count, dv);
-  if (!row.gate) program.gate.resize(rows.count, 0);
-  if (logs && row.gate)
-    program.gate =
-        *row.gate == tensor("alpha") ? rows("alpha") : Matrix<Scalar>(program.gate.array().log().matrix());
+  // A table of which the rows of each token lie below each other.
+  const auto table = [&](Index columns, auto of_row) {
+    Matrix<Scalar> all(rows.count * steps, columns);
+    for (Index step = 0; step < steps; ++step) {
+      const Matrix<Scalar> of_step = of_row(entry(row.rows, step));
+      for (Index t = 0; t < rows.count; ++t) all.row(t * steps + step) = of_step.row(t);
+    }
+    return all;
+  };
+  const auto or_else = [&](const std::optional<Expression>& x, Index columns, double otherwise) {
+    return x ? array(x, columns)
+             : Matrix<Scalar>::Constant(rows.count, columns, static_cast<Scalar>(otherwise)).eval();
+  };
+  const auto erase_key = [&](const RowArrays& of) {
+    if (!of.erases) return Matrix<Scalar>::Zero(rows.count, dk).eval();
+    return array(of.a ? *of.a : of.k, dk);
+  };
+  Program<Scalar> program{.q = array(row.q, dk)};
+  program.k = table(dk, [&](const RowArrays& of) { return array(of.k, dk); });
+  program.v = table(dv, [&](const RowArrays& of) { return or_else(of.v, dv, 0); });
+  if (structure.erase_key) program.a = table(dk, erase_key);
+  const Index gates = structure.decay == Decay::none ? 0 : structure.decay == Decay::key ? dk : 1;
+  program.gate = gates == 0 ? Matrix<Scalar>(rows.count * steps, 0)
+                            : table(gates, [&](const RowArrays& of) { return log_gate(of, gates); });
+  if (structure.value_decay)
+    program.mu = table(dv, [&](const RowArrays& of) { return or_else(of.mu, dv, 1); });
+  if (structure.beta) program.beta = table(1, [&](const RowArrays& of) { return or_else(of.beta, 1, 1); });
+  if (structure.plain_write) {
+    program.k_plain = table(dk, [&](const RowArrays& of) { return or_else(of.k_plain, dk, 0); });
+    program.v_plain = table(dv, [&](const RowArrays& of) { return or_else(of.v_plain, dv, 0); });
+  }
   return program;
 }
 
@@ -359,6 +404,28 @@ std::shared_ptr<const Rule> walked_rule(const WrittenRule& rule) {
                           .nonlinear = [reason](const Settings&) { return reason; }});
 }
 
+/// Throws RuleTextError where an input has the name of another tensor of the steps.
+void require_free_names(const WrittenRule& rule) {
+  const auto& form = std::get<RowForm>(rule.form);
+  const auto refuse_input = [&](const std::string& words) {
+    for (const RuleLine& line : rule.text.lines)
+      if (line.equation.result == after("S"))
+        throw RuleTextError(line.line, 1, words + ": call the input otherwise");
+  };
+  for (const Input& input : rule.text.inputs) {
+    for (const RowArrays& row : form.rows) {
+      if (input.name == "alpha" && row.gate && *row.gate != tensor("alpha"))
+        refuse_input("alpha is the name of the whole decay, which is another here");
+      if (input.name == "mu" && row.mu && *row.mu != tensor("mu"))
+        refuse_input("mu is the name of the decay per value channel, which is another here");
+    }
+    for (const Form each : all_forms)
+      for (const Phase& phase : row_phases(form.structure, {}, each, false))
+        if (maker_of(phase, input.name))
+          refuse_input(fmt::format("{} is a tensor of the {} form", input.name, name(each)));
+  }
+}
+
 void make_variant(WrittenRule& rule, std::string_view text) {
   Variant& variant = rule.variant;
   variant.id = written_id(text);
@@ -383,6 +450,7 @@ void make_variant(WrittenRule& rule, std::string_view text) {
   variant.loss = {.words = "The rule's text names no loss."};
   variant.carried_out = [&rule](const Sequence& sequence) { return carried_out(rule.text, sequence); };
   if (const auto* const row = std::get_if<RowForm>(&rule.form)) {
+    require_free_names(rule);
     variant.rule = std::make_shared<RowRule>(RowDeclaration{
         .structure = [structure = row->structure](const Settings&) { return structure; },
         .encoder = [&rule]<class Scalar>(const Rows<Scalar>& rows) { return encoded<Scalar>(rule, rows); },
@@ -407,7 +475,12 @@ const WrittenRule& written_rule(std::string_view text) {
   RuleText parsed = parse_rule_text(plain);
   std::variant<RowForm, NoRowForm> form = row_form(parsed);
   WrittenRule& rule = made.emplace_back(WrittenRule{std::move(parsed), std::move(form), {}});
-  make_variant(rule, plain);
+  try {
+    make_variant(rule, plain);
+  } catch (...) {
+    made.pop_back();
+    throw;
+  }
   by_text.emplace(plain, &rule);
   return rule;
 }

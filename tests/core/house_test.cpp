@@ -179,9 +179,9 @@ TEST_CASE("the README opens with a picture and the two commands, and stays short
 
 TEST_CASE("every link in our documents leads to a file", "[documents]") {
   std::size_t links = 0;
-  for (const char* name :
-       {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/using.md", "docs/accuracy.md", "docs/info.md",
-        "docs/bench.md", "docs/kernels.md", "docs/developing.md", "docs/NOTICES.md", "docs/web.md"}) {
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/using.md",
+                           "docs/accuracy.md", "docs/info.md", "docs/bench.md", "docs/kernels.md",
+                           "docs/developing.md", "docs/NOTICES.md", "docs/web.md", "docs/rules.md"}) {
     const fs::path file = house / name;
     for (const std::string& link : all_matches(read_file(file), R"(\]\(([^)#]+)\))")) {
       CAPTURE(name, link);

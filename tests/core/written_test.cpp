@@ -1,11 +1,14 @@
 // Rules as texts: what is read, what algebra makes of it, and that every form computes what the text says.
 
+#include "core/io/file.h"
+#include "core/proof/verify.h"
 #include "core/written/written_rule.h"
 
 #include <random>
 
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -225,6 +228,11 @@ TEST_CASE("what is wrong with a rule's text is said where it stands") {
       {with_line("memory M"), "what is M? expected \"key x value\" or \"key\""},
       {with_line("memory M: key x value"), "M is never assigned"},
       {with_line("inputs a: gate per token\na = 2"), "line 2, column 1: a is given: it cannot be assigned"},
+      {"inputs alpha: gate per token\nS = alpha * alpha * S + k v^T\no = S^T q",
+       "line 2, column 1: alpha is the name of the whole decay, which is another here: call the input "
+       "otherwise"},
+      {"inputs P: gate per token\nS = P * S + k v^T\no = S^T q",
+       "line 2, column 1: P is a tensor of the chunkwise form: call the input otherwise"},
       {update(std::string(200, '(')), "this is nested too deep"},
       {std::string(20000, ' '), "a rule has at most 16384 bytes; this one has 20000"}};
   CHECK(wrong.size() >= 40);
@@ -273,6 +281,42 @@ TEST_CASE("a rule that is no row program says why, and is carried out token by t
           1e-4);
     const auto trace = variant.rule->trace(of.sequence, Form::recurrent, Precision::f64, 1);
     CHECK(compare("o", trace->record(8).at("o").transpose(), expected.o.row(8)).error == 0);
+  }
+}
+
+TEST_CASE("a rule of several steps has as many rows for a token") {
+  const std::string inputs =
+      "inputs alpha: gate per token; beta: strength per token; p: key per key channel\n";
+  const std::vector<std::pair<std::string, Index>> rules = {
+      // DeltaProduct with two keys and a gate.
+      {inputs + "S' = alpha S\nS'' = S' + beta k (v - S'^T k)^T\nS = S'' + beta p (v - S''^T p)^T\no = S^T q",
+       2},
+      // A write, then a decay and an erase of what it wrote: multiplied out it is one row with two writes.
+      {inputs + "S' = S + k v^T\nS = alpha S' - beta p (S'^T p)^T\no = S^T q", 1},
+      {"inputs beta: strength per token; p: key per key channel\nS' = S + k v^T\nS'' = Diag(exp(-p*p)) S'\n"
+       "S = S'' + beta k (v - S''^T k)^T\no = S^T q",
+       2},
+      {inputs + "M = S - beta k (S^T k)^T\nN = M - beta p (M^T p)^T\nS = alpha N + k v^T\no = S^T q", 2},
+      {inputs + "M = S - beta k (S^T k)^T\nN = M - beta p (M^T p)^T\nL = N + p v^T\nS = alpha L + k (v - L^T "
+                "k)^T\n"
+                "o = S^T q",
+       3}};
+  for (const auto& [text, count] : rules) {
+    INFO(text);
+    const WrittenRule& rule = written_rule(text);
+    CHECK(form_of(rule).structure.rows_per_read == count);
+    const VerifyReport report = verify({.variants = {rule.variant.id}, .random_cases = 100});
+    for (const VerifyResult& result : report.results) {
+      INFO(name(result.form) << " " << name(result.precision) << " " << result.worst.error << " "
+                             << result.message);
+      CHECK(result.passed());
+    }
+    CHECK(report.results.size() == 8);
+    const Case of = random_case(rule.variant, {}, {.tokens = 9, .dk = 4, .dv = 3, .initial_state = true});
+    for (const Form form : all_forms) {
+      const auto trace = of.trace(form, 4);
+      for (Index block = 0; block < trace->block_count(); ++block) trace->record(block);
+    }
   }
 }
 
@@ -335,4 +379,32 @@ TEST_CASE("texts made up at random end in a rule or a complaint") {
     }
   }
   CHECK(rules > 0);
+}
+
+TEST_CASE("the examples of the document are rules, all but the last with every form") {
+  const auto house = std::filesystem::path(assets_folder()).parent_path();
+  const std::string document = read_text_file(house / "docs/rules.md", 1 << 20);
+  std::vector<std::string> examples;
+  constexpr std::string_view begin = "```rule\n";
+  for (std::size_t at = document.find(begin); at != std::string::npos; at = document.find(begin, at + 1)) {
+    const std::size_t first = at + begin.size();
+    examples.push_back(document.substr(first, document.find("```", first) - first));
+  }
+  REQUIRE(examples.size() == 10);
+  for (const std::string& text : examples) {
+    INFO(text);
+    const WrittenRule& rule = written_rule(text);
+    CHECK(std::holds_alternative<RowForm>(rule.form) == (&text != &examples.back()));
+    // What Oja's rule remembers grows without bound on random data: f32 ends elsewhere.
+    const bool is_last = &text == &examples.back();
+    VerifyPlan plan = {.variants = {rule.variant.id}, .random_cases = 30};
+    if (is_last) plan.precisions = {Precision::f64};
+    const VerifyReport report = verify(plan);
+    for (const VerifyResult& result : report.results) {
+      INFO(name(result.form) << " " << name(result.precision) << " " << result.worst.error << " "
+                             << result.message);
+      CHECK(result.passed());
+    }
+    CHECK(report.results.size() == (is_last ? 1 : 8));
+  }
 }
