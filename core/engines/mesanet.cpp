@@ -1,7 +1,8 @@
 #include "core/engines/mesanet.h"
 
-#include <Eigen/Cholesky>
 #include <limits>
+
+#include "core/numbers/matrix_functions.h"
 
 namespace palimpsest {
 
@@ -13,11 +14,10 @@ Matrix<Scalar> scaled_tokens(const Matrix<Scalar>& X, const Matrix<Scalar>& fact
   return (X.array().colwise() * factor.col(0).array()).matrix();
 }
 
-/// M^{-1} q for a symmetric positive definite M, by Cholesky without square roots: it stays finite where M is
-/// not quite definite because of rounding.
+/// M^{-1} q for a symmetric positive definite M.
 template <class Scalar>
 RowVector<Scalar> solve(const Matrix<Scalar>& M, const RowVector<Scalar>& q) {
-  return M.ldlt().solve(q.transpose()).transpose();
+  return solved_symmetric(M, q.transpose()).transpose();
 }
 
 /// What every token of the chunk sees of the others.
@@ -229,7 +229,7 @@ Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>& rows, Matrix<Scalar> Hkk, 
 
 template <class Scalar>
 Matrix<Scalar> symmetric_inverse(const Matrix<Scalar>& R) {
-  const Matrix<Scalar> P = R.ldlt().solve(Matrix<Scalar>::Identity(R.rows(), R.cols()));
+  const Matrix<Scalar> P = solved_symmetric(R, Matrix<Scalar>::Identity(R.rows(), R.cols()));
   return (P + P.transpose()) / Scalar(2);
 }
 
@@ -261,7 +261,7 @@ Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, 
     const Vector<Scalar> k = keys.k.row(t).transpose();
     const Matrix<Scalar> seen = k * k.transpose();
     R = keys.gamma(t, 0) * R + keys.beta(t, 0) * seen;
-    all.row(t) = keys.beta(t, 0) * R.ldlt().solve(k).transpose();
+    all.row(t) = keys.beta(t, 0) * solved_symmetric(R, k).transpose();
   }
   P = symmetric_inverse(R);
   return all;

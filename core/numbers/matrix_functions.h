@@ -1,6 +1,8 @@
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <array>
+#include <limits>
 
 #include "core/base/record.h"
 
@@ -8,6 +10,15 @@ namespace palimpsest {
 
 /// The singular values of X [L, M], largest first: [min(L, M)]. NaN where X is not finite.
 Vector<double> singular_values(const Matrix<double>& X);
+
+/// M^{-1} X for a symmetric positive definite M, by Cholesky without square roots: it stays finite where M is
+/// not quite definite because of rounding. NaN where M has one, which Eigen's pivots would make 0.
+template <class Scalar, class Right>
+typename Right::PlainObject solved_symmetric(const Matrix<Scalar>& M, const Eigen::MatrixBase<Right>& X) {
+  if (M.hasNaN())
+    return Right::PlainObject::Constant(X.rows(), X.cols(), std::numeric_limits<Scalar>::quiet_NaN());
+  return M.ldlt().solve(X);
+}
 
 /// X <- a X + (b B + c B^2) X with B = X X^T: every singular value s becomes a s + b s^3 + c s^5.
 struct NewtonSchulzStep {

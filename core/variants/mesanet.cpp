@@ -1,6 +1,5 @@
-#include <Eigen/Cholesky>
-
 #include "core/costs/costs.h"
+#include "core/numbers/matrix_functions.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/walk_rule.h"
 #include "core/variants/variants.h"
@@ -212,7 +211,7 @@ Matrix<double> curvature(const Sequence& sequence, const Matrix<double>& Hkk) {
 
 /// The memory that is read: (Hkk + ridge)^{-1} Hkv, [K, V].
 Matrix<double> optimum(const Sequence& sequence, const NamedStates& states) {
-  return curvature(sequence, state_of(states, "Hkk")).ldlt().solve(state_of(states, "Hkv"));
+  return solved_symmetric(curvature(sequence, state_of(states, "Hkk")), state_of(states, "Hkv"));
 }
 
 /// From the minimum before the token to the minimum after it: one Newton step, its preconditioner the inverse
@@ -226,9 +225,9 @@ std::vector<InnerProblem> mesanet_problems(const InnerContext& context) {
   const Matrix<double> A =
       curvature(context.sequence, gamma * state_of(context.before, "Hkk") + beta * k.transpose() * k);
   const Matrix<double> B = gamma * state_of(context.before, "Hkv") + beta * k.transpose() * v;
-  return step_from(
-      context, optimum(context.sequence, context.before),
-      {{quadratic_loss(A, B, beta / 2 * v.squaredNorm()), A.ldlt().solve(Matrix<double>::Identity(K, K))}});
+  return step_from(context, optimum(context.sequence, context.before),
+                   {{quadratic_loss(A, B, beta / 2 * v.squaredNorm()),
+                     solved_symmetric(A, Matrix<double>::Identity(K, K))}});
 }
 
 Matrix<double> answers(const Sequence& sequence, const NamedStates& states, const Matrix<double>& keys) {

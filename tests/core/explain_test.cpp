@@ -339,7 +339,7 @@ TEST_CASE("why: infinities and NaN are shown, not stumbled over") {
 
 TEST_CASE("the value explained is the value computed, for random expressions and every function") {
   std::map<std::string, int> grown;
-  for (unsigned seed = 3000; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
     RandomExpressions random(seed);
     const Index rows = 1 + random.upto(5);
     const Index columns = random.upto(2) == 0 ? 1 : 1 + random.upto(5);

@@ -296,3 +296,14 @@ TEST_CASE("every function has its own name and an explanation") {
     CHECK_THROWS(function.shape(std::vector<Shape>(7)));
   }
 }
+
+TEST_CASE("a system with a NaN has no solution, in formulas and engines") {
+  Matrix<double> M = Matrix<double>::Identity(3, 3);
+  M(1, 2) = M(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  const Matrix<double> X = Matrix<double>::Ones(3, 2);
+  const Matrix<double> arguments[] = {M, X};
+  CHECK(find_function("solve_symmetric").evaluate(arguments).array().isNaN().all());
+  M(1, 2) = M(2, 1) = 0;
+  const Matrix<double> without[] = {M, X};
+  CHECK(find_function("solve_symmetric").evaluate(without) == X);
+}

@@ -1,7 +1,6 @@
 // Solves, norms and singular values of whole matrices.
 
 #include <fmt/format.h>
-#include <Eigen/Cholesky>
 #include <Eigen/LU>
 
 #include "core/formula/functions.h"
@@ -16,7 +15,7 @@ namespace {
 /// M^{-1} X; an empty X is returned as it is, because Eigen's solver does not accept it.
 Matrix<double> solved(const Matrix<double>& M, const Matrix<double>& X) {
   if (X.size() == 0) return X;
-  return M.ldlt().solve(X);
+  return solved_symmetric(M, X);
 }
 
 Matrix<double> solve_symmetric(Arguments a) { return solved(a[0], a[1]); }
