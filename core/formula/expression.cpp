@@ -116,6 +116,7 @@ Matrix<double> multiply(const Expression& product, const Matrix<double>& x, cons
 template <class Operation>
 Matrix<double> by_elements(const Matrix<double>& x, const Matrix<double>& y, Shape shape,
                            Operation operation) {
+  if (x.rows() == y.rows() && x.cols() == y.cols()) return x.binaryExpr(y, operation);
   return Matrix<double>::NullaryExpr(shape.rows, shape.columns, [&](Index i, Index j) {
     return operation(x(repeated(i, x.rows()), repeated(j, x.cols())),
                      y(repeated(i, y.rows()), repeated(j, y.cols())));
@@ -231,9 +232,9 @@ Matrix<double> evaluate(const Expression& expression, const Record& record) {
   if (kind == transpose) return arguments[0].transpose();
   if (kind == diagonal) return arguments[0].col(0).asDiagonal();
   if (kind == product) return multiply(expression, arguments[0], arguments[1]);
-  if (kind == hadamard) return by_elements(arguments[0], arguments[1], shape, std::multiplies());
-  if (kind == sum) return by_elements(arguments[0], arguments[1], shape, std::plus());
-  return by_elements(arguments[0], arguments[1], shape, std::minus());
+  if (kind == hadamard) return by_elements(arguments[0], arguments[1], shape, std::multiplies<double>());
+  if (kind == sum) return by_elements(arguments[0], arguments[1], shape, std::plus<double>());
+  return by_elements(arguments[0], arguments[1], shape, std::minus<double>());
 }
 
 }  // namespace palimpsest

@@ -111,6 +111,7 @@ class WalkRule : public Rule {
   std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
     if (const Rule* rule = other(form, sequence.settings)) return rule->cost(sequence, form, chunk_size);
     require_form(form, sequence.settings, chunk_size);
+    if (!declaration_.cost) return std::nullopt;
     return declaration_.cost(sequence, form, chunk_size);
   }
 

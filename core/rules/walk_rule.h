@@ -18,7 +18,7 @@ struct ParallelRule {
 /// What defines a rule that walks, besides its walk.
 struct WalkDeclaration {
   std::function<Steps(const Sequence&, Form, Index chunk_size)> steps;
-  std::function<Work(const Sequence&, Form, Index chunk_size)> cost;
+  std::function<Work(const Sequence&, Form, Index chunk_size)> cost;  // empty: it is not known
   /// Why a form does not exist; empty: all do that Rule has.
   std::function<std::optional<std::string>(Form, const Settings&)> missing = {};
   /// Why the memory is no linear function of the values; empty: the walk has channels.

@@ -71,7 +71,7 @@ class FormulaReader {
  public:
   FormulaReader(std::string_view text, const Record& specimens,
                 const std::map<std::string, std::string, std::less<>>& present, const Complain& complain)
-      : text_(text), rest_(text), specimens_(specimens), present_(present), complain_(complain) {}
+      : rest_(text), specimens_(specimens), present_(present), complain_(complain) {}
 
   Formula whole() {
     Value value = sum();
@@ -194,9 +194,7 @@ class FormulaReader {
     for (;;) {
       skip_space();
       const std::string_view sign = rest_;
-      if (takes_any({"⊙", "\\odot"})) {
-        all = times(first, std::move(all), factor(), true, sign);
-      } else if (takes_any({"*", "·", "\\cdot"})) {
+      if (takes_any({"*", "·", "⊙", "\\cdot", "\\odot"})) {
         all = times(first, std::move(all), factor(), true, sign);
       } else if (takes("/")) {
         all = divided(first, std::move(all), factor(), sign);
@@ -388,7 +386,6 @@ class FormulaReader {
 
   static constexpr int most_depth = 40;
 
-  std::string_view text_;
   std::string_view rest_;
   const Record& specimens_;
   const std::map<std::string, std::string, std::less<>>& present_;
@@ -402,6 +399,10 @@ class FormulaReader {
 std::string plain_name(std::string_view written) {
   const auto [name, length] = name_at(written);
   return length == written.size() ? name : std::string();
+}
+
+bool is_greek(std::string_view name) {
+  return std::ranges::any_of(greek, [&](const auto& letter) { return letter.second == name; });
 }
 
 bool is_function(std::string_view name) { return is_among(name, elementwise) || is_among(name, others); }

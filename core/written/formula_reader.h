@@ -25,6 +25,9 @@ Formula read_formula(std::string_view text, const Record& specimens,
 /// no name.
 std::string plain_name(std::string_view written);
 
+/// Whether a name in ASCII, without primes, is that of a Greek letter.
+bool is_greek(std::string_view name);
+
 /// Whether formulas may call a function of this name.
 bool is_function(std::string_view name);
 

@@ -51,7 +51,6 @@ class Algebra {
   explicit Algebra(const RuleText& rule) : rule_(rule), specimens_(specimen(rule)) {
     for (const RuleLine& line : rule.lines) {
       const Equation& equation = line.equation;
-      specimens_.set(equation.result, Matrix<double>::Zero(line.shape.rows, line.shape.columns));
       if (reads_memory(equation.expression)) with_memory_.push_back(equation);
     }
   }

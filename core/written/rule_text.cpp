@@ -270,6 +270,7 @@ Record specimen(const RuleText& rule) {
   for (const Parameter& setting : rule.parameters) add(setting.name, 1, 1);
   for (const RuleMemory& memory : rule.memories)
     add(before(memory.name), memory.shape.rows, memory.shape.columns);
+  for (const RuleLine& line : rule.lines) add(line.equation.result, line.shape.rows, line.shape.columns);
   return record;
 }
 

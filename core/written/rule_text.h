@@ -54,7 +54,8 @@ std::string after(std::string_view memory);
 inline constexpr const char* identity_of_keys = "I_k";
 inline constexpr const char* identity_of_values = "I_v";
 
-/// The names that lines may read, with zeros in specimen sizes: inputs, settings, memories, identities.
+/// The names that lines may read, with zeros in specimen sizes: inputs, settings, memories, identities,
+/// results.
 Record specimen(const RuleText& rule);
 
 /// Reads a rule's text:

@@ -15,25 +15,16 @@ namespace palimpsest {
 
 namespace {
 
-/// LaTeX of a name of the text: a Greek letter by its command, primes as they are.
-std::string latex_of(std::string_view name) {
-  static constexpr std::array commands = {
-      "alpha",  "beta",  "gamma", "delta", "epsilon", "zeta",  "eta", "theta", "iota", "kappa",
-      "lambda", "mu",    "nu",    "xi",    "rho",     "sigma", "tau", "phi",   "chi",  "psi",
-      "omega",  "Gamma", "Delta", "Theta", "Lambda",  "Sigma", "Phi", "Psi",   "Omega"};
+/// LaTeX of a name of the text: a Greek letter by its command, primes as they are; with the token's index or
+/// not.
+std::string latex_of(std::string_view name, const char* index = "_t") {
   const std::string_view letters = name.substr(0, name.find('\''));
-  const std::string primes(name.substr(letters.size()));
-  std::string latex;
-  if (is_among(letters, commands)) {
-    latex = fmt::format("\\{}", letters);
-  } else if (letters.size() == 1) {
-    latex = letters;
-  } else {
-    latex = "\\mathrm{";
-    for (const char c : letters) latex += c == '_' ? "\\_" : std::string(1, c);
-    latex += '}';
-  }
-  return latex + "_t" + primes;
+  const std::string_view primes = name.substr(letters.size());
+  if (is_greek(letters)) return fmt::format("\\{}{}{}", letters, index, primes);
+  if (letters.size() == 1) return fmt::format("{}{}{}", letters, index, primes);
+  std::string word;
+  for (const char c : letters) word += c == '_' ? "\\_" : std::string(1, c);
+  return fmt::format("\\mathrm{{{}}}{}{}", word, index, primes);
 }
 
 Role role_of(const Input& input) {
@@ -41,11 +32,19 @@ Role role_of(const Input& input) {
   return input.meaning == "key" ? Role::key : Role::strength;
 }
 
+/// Adds the symbols of what data and settings give, but for those that have one already.
+void add_symbols(const RuleText& rule, Symbols& symbols) {
+  for (const Input& input : rule.inputs)
+    symbols.insert({input.name, {latex_of(input.name), role_of(input), input.meaning}});
+  for (const Parameter& setting : rule.parameters)
+    symbols.insert({setting.name, {latex_of(setting.name, ""), Role::strength, setting.meaning}});
+}
+
 /// What a text's rows are called in records: results of lines and what only a row needs get names of their
 /// own.
 std::string own(std::string_view name) { return fmt::format("own_{}", name); }
 
-/// The expressions of a row, once for a token and once for rows of many.
+/// The expressions of a row as steps show them, once for a token and once for rows of many.
 struct Rewriting {
   const WrittenRule& rule;
   const RowForm& row;
@@ -56,8 +55,6 @@ struct Rewriting {
 
   explicit Rewriting(const WrittenRule& of)
       : rule(of), row(std::get<RowForm>(of.form)), specimens(specimen(of.text)) {
-    for (const RuleLine& line : rule.text.lines)
-      specimens.set(line.equation.result, Matrix<double>::Zero(line.shape.rows, line.shape.columns));
     const auto note = [&](const std::optional<Expression>& x) {
       if (x && x->kind() == Expression::Kind::tensor) recorded.insert(x->name());
     };
@@ -113,14 +110,9 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
                           const std::string& words) {
     notation.symbols[name] = {latex, role, words};
   };
-  for (const Input& input : rule.text.inputs)
-    if (input.name != "alpha" && input.name != "beta" && input.name != "mu")
-      symbol(input.name, latex_of(input.name), role_of(input), input.meaning);
-  for (const Parameter& setting : rule.text.parameters) {
-    const std::string latex = latex_of(setting.name);
-    symbol(setting.name, latex.substr(0, latex.find("_t")), Role::strength, setting.meaning);
-    notation.parameters.push_back(setting.name);
-  }
+  add_symbols(rule.text, notation.symbols);
+  for (const char* usual : {"alpha", "beta", "mu"}) notation.symbols.erase(usual);
+  for (const Parameter& setting : rule.text.parameters) notation.parameters.push_back(setting.name);
   const auto prepare = [&](const std::string& result, const std::string& title, const std::string& sentence,
                            Purpose purpose, const Expression& x, bool of_query) {
     auto& token = of_query ? notation.token_query : notation.token_before;
@@ -197,36 +189,50 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
   return notation;
 }
 
-/// The rows of `count` tokens: every array is its expression, evaluated over all of them.
-template <class Scalar>
-Program<Scalar> encoded(const WrittenRule& rule, const Rows<Scalar>& rows) {
-  const Rewriting rewriting(rule);
-  const RowForm& row = rewriting.row;
-  const Rows<double> given{rows.sequence, rows.first, rows.count};
+/// Every expression over rows of many tokens, under the same names.
+RowForm over_rows(RowForm form, const Record& specimens) {
+  const auto same = [](const std::string& name) { return tensor(name); };
+  const auto replace = [&](Expression& x) { x = over_rows(x, same, specimens); };
+  replace(form.q);
+  for (RowArrays& row : form.rows) {
+    replace(row.k);
+    for (auto* x : {&row.gate, &row.mu, &row.beta, &row.v, &row.a, &row.k_plain, &row.v_plain})
+      if (*x) replace(**x);
+  }
+  for (Equation& line : form.definitions) replace(line.expression);
+  return form;
+}
+
+/// What data and settings give to `count` tokens, one row each: q with its scale, alpha itself whatever was
+/// given.
+Record given_to(const RuleText& rule, const Sequence& sequence, Index first, Index count) {
+  const Rows<double> rows{sequence, first, count};
   Record record;
-  for (const char* name : {"q", "k", "v"}) {
-    if (!rows.sequence.has(name)) continue;
-    record.set(capitalised(name), name == std::string_view("q") ? given.scaled_q() : given(name));
+  if (sequence.has("q")) record.set("q", rows.scaled_q());
+  for (const char* name : {"k", "v"})
+    if (sequence.has(name)) record.set(name, rows(name));
+  for (const Input& input : rule.inputs) {
+    const bool is_log = input.name == "alpha" && sequence.gates_are_logs;
+    record.set(input.name, is_log ? exponential(rows(input.name).array()).matrix() : rows(input.name));
   }
+  for (const Parameter& setting : rule.parameters)
+    record.set(setting.name, Matrix<double>::Constant(1, 1, sequence.parameter(setting.name)));
+  return record;
+}
+
+/// The rows of tokens: every array is its expression in `row`, evaluated over all of them.
+template <class Scalar>
+Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Scalar>& rows) {
+  Record record = given_to(rule, rows.sequence, rows.first, rows.count);
+  for (const Equation& line : row.definitions) record.set(line.result, evaluate(line.expression, record));
   const bool logs = rows.sequence.gates_are_logs;
-  for (const Input& input : rule.text.inputs) {
-    Matrix<double> array = given(input.name);
-    if (input.name == "alpha" && logs) array = exponential(array.array()).matrix();
-    record.set(input.name, std::move(array));
-  }
-  for (const Parameter& setting : rule.text.parameters)
-    record.set(setting.name, Matrix<double>::Constant(1, 1, rows.sequence.parameter(setting.name)));
-  const auto value = [&](const Expression& x) { return evaluate(rewriting.for_rows(x, false), record); };
-  for (const Equation& line : row.definitions)
-    if (rewriting.recorded.contains(line.result)) record.set(own(line.result), value(line.expression));
   // An array that the data give as it stands keeps its own precision.
-  const auto array = [&](const std::optional<Expression>& x, Index columns) -> Matrix<Scalar> {
-    if (!x) return {};
-    if (*x == tensor("q")) return rows.scaled_q();
-    const bool is_given = x->kind() == Expression::Kind::tensor && rows.sequence.has(x->name()) &&
-                          !(x->name() == "alpha" && logs);
-    if (is_given) return rows(x->name());
-    Matrix<double> made = value(*x);
+  const auto array = [&](const Expression& x, Index columns) -> Matrix<Scalar> {
+    if (x == tensor("q")) return rows.scaled_q();
+    const bool is_given =
+        x.kind() == Expression::Kind::tensor && rows.sequence.has(x.name()) && !(x.name() == "alpha" && logs);
+    if (is_given) return rows(x.name());
+    Matrix<double> made = evaluate(x, record);
     if (made.rows() != rows.count) made = made.replicate(rows.count, 1).eval();
     if (made.cols() != columns && made.cols() == 1) made = made.replicate(1, columns).eval();
     return made.template cast<Scalar>();
@@ -234,7 +240,7 @@ Program<Scalar> encoded(const WrittenRule& rule, const Rows<Scalar>& rows) {
   const auto log_gate = [&](const RowArrays& of, Index columns) -> Matrix<Scalar> {
     if (!of.gate) return Matrix<Scalar>::Constant(rows.count, columns, logs ? Scalar(0) : Scalar(1));
     if (logs && *of.gate == tensor("alpha") && columns == rows("alpha").cols()) return rows("alpha");
-    const Matrix<Scalar> gate = array(of.gate, columns);
+    const Matrix<Scalar> gate = array(*of.gate, columns);
     return logs ? Matrix<Scalar>(gate.array().log().matrix()) : gate;
   };
   const Structure& structure = row.structure;
@@ -251,7 +257,7 @@ Program<Scalar> encoded(const WrittenRule& rule, const Rows<Scalar>& rows) {
     return all;
   };
   const auto or_else = [&](const std::optional<Expression>& x, Index columns, double otherwise) {
-    return x ? array(x, columns)
+    return x ? array(*x, columns)
              : Matrix<Scalar>::Constant(rows.count, columns, static_cast<Scalar>(otherwise)).eval();
   };
   const auto erase_key = [&](const RowArrays& of) {
@@ -275,52 +281,22 @@ Program<Scalar> encoded(const WrittenRule& rule, const Rows<Scalar>& rows) {
   return program;
 }
 
-/// The lines of one token on `record`, which then holds their results.
-void carry_out(const RuleText& rule, Record& record) {
-  for (const RuleLine& line : rule.lines)
-    record.set(line.equation.result, evaluate(line.equation.expression, record));
-}
-
-/// What the lines of token `t` read, but for the memories.
-Record given_to(const RuleText& rule, const Sequence& sequence, Index t) {
-  const Rows<double> rows{sequence, t, 1};
-  Record record;
-  for (const char* name : {"q", "k", "v"}) {
-    if (!sequence.has(name)) continue;
-    record.set(name, (name == std::string_view("q") ? rows.scaled_q() : rows(name)).transpose());
-  }
-  for (const Input& input : rule.inputs) {
-    Matrix<double> value = rows(input.name).transpose();
-    if (input.name == "alpha" && sequence.gates_are_logs) value = exponential(value.array()).matrix();
-    record.set(input.name, std::move(value));
-  }
-  for (const Parameter& setting : rule.parameters)
-    record.set(setting.name, Matrix<double>::Constant(1, 1, sequence.parameter(setting.name)));
-  record.set(identity_of_keys, Matrix<double>::Identity(sequence.dk, sequence.dk));
-  record.set(identity_of_values, Matrix<double>::Identity(sequence.dv, sequence.dv));
-  return record;
-}
-
 Index columns_of(const RuleMemory& memory, const Sequence& sequence) {
   return memory.shape.columns == 1 ? 1 : sequence.dv;
-}
-
-/// The name under which files hold a memory before the first token.
-std::string initial_array(const RuleText& rule, const std::string& memory) {
-  return rule.memories.size() == 1 ? "initial_state" : fmt::format("initial_{}", memory);
 }
 
 template <class Scalar>
 class WrittenWalk : public Walk<Scalar> {
  public:
-  WrittenWalk(const RuleText& rule, const Sequence& sequence, Form form, Index chunk_size)
-      : Walk<Scalar>(sequence, form, chunk_size), rule_(rule) {}
+  WrittenWalk(const WrittenRule& rule, const Sequence& sequence)
+      : Walk<Scalar>(sequence, Form::recurrent, 1), variant_(rule.variant), rule_(rule.text) {}
 
   Carried<Scalar> initial() const override {
     Carried<Scalar> carried;
     for (const RuleMemory& memory : rule_.memories)
-      carried.push_back(given_or_zero(this->sequence_, initial_array(rule_, memory.name), this->sequence_.dk,
-                                      columns_of(memory, this->sequence_))
+      carried.push_back(given_or_zero(this->sequence_,
+                                      initial_name(variant_, this->sequence_.settings, memory.name),
+                                      this->sequence_.dk, columns_of(memory, this->sequence_))
                             .template cast<Scalar>());
     return carried;
   }
@@ -329,7 +305,12 @@ class WrittenWalk : public Walk<Scalar> {
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token&) const override {
     const Block block = this->block(index);
-    Record record = given_to(rule_, this->sequence_, block.first_token);
+    const Sequence& sequence = this->sequence_;
+    const Record given = given_to(rule_, sequence, block.first_token, 1);
+    Record record;
+    for (const auto& [name, rows] : given.tensors()) record.set(name, rows.transpose());
+    record.set(identity_of_keys, Matrix<double>::Identity(sequence.dk, sequence.dk));
+    record.set(identity_of_values, Matrix<double>::Identity(sequence.dv, sequence.dv));
     for (std::size_t m = 0; m < rule_.memories.size(); ++m)
       record.set(before(rule_.memories[m].name), carried[m].template cast<double>());
     for (const RuleLine& line : rule_.lines)
@@ -338,7 +319,7 @@ class WrittenWalk : public Walk<Scalar> {
     for (std::size_t m = 0; m < rule_.memories.size(); ++m)
       carried[m] = record.at(after(rule_.memories[m].name)).template cast<Scalar>();
     if (recorder) {
-      for (const auto& [name, value] : record.tensors()) (*recorder)(name == "q" ? "q" : name, value);
+      for (const auto& [name, value] : record.tensors()) (*recorder)(name, value);
     }
     return record.at("o").transpose().template cast<Scalar>();
   }
@@ -351,6 +332,7 @@ class WrittenWalk : public Walk<Scalar> {
   }
 
  private:
+  const Variant& variant_;
   const RuleText& rule_;
 };
 
@@ -358,12 +340,7 @@ class WrittenWalk : public Walk<Scalar> {
 Steps written_steps(const RuleText& rule) {
   PhaseBuilder steps("token by token");
   Symbols symbols = usual_symbols(Form::recurrent, "\\sigma");
-  for (const Input& input : rule.inputs)
-    symbols[input.name] = {latex_of(input.name), role_of(input), input.meaning};
-  for (const Parameter& setting : rule.parameters) {
-    const std::string latex = latex_of(setting.name);
-    symbols[setting.name] = {latex.substr(0, latex.find("_t")), Role::strength, setting.meaning};
-  }
+  add_symbols(rule, symbols);
   symbols[identity_of_keys] = symbols[identity_of_values] = {"I", Role::plain, "identity"};
   std::vector<Carry> carries;
   for (const RuleMemory& memory : rule.memories) {
@@ -389,9 +366,9 @@ Steps written_steps(const RuleText& rule) {
 }
 
 std::shared_ptr<const Rule> walked_rule(const WrittenRule& rule) {
-  const auto walk = [&rule]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+  const auto walk = [&rule]<class Scalar>(const Sequence& sequence, Form, Index,
                                           const Engines<Scalar>&) -> std::unique_ptr<const Walk<Scalar>> {
-    return std::make_unique<WrittenWalk<Scalar>>(rule.text, sequence, form, chunk_size);
+    return std::make_unique<WrittenWalk<Scalar>>(rule, sequence);
   };
   const auto& why_not = std::get<NoRowForm>(rule.form);
   const std::string reason = fmt::format("{} (line {})", why_not.reason, why_not.line);
@@ -440,20 +417,21 @@ void make_variant(WrittenRule& rule, std::string_view text) {
   variant.inputs = rule.text.inputs;
   variant.parameters = rule.text.parameters;
   variant.states.clear();
+  for (const RuleMemory& memory : rule.text.memories) variant.states.push_back({memory.name});
   for (const RuleMemory& memory : rule.text.memories) {
-    variant.states.push_back({memory.name});
     Input initial = initial_state_input();
-    initial.name = initial_array(rule.text, memory.name);
+    initial.name = initial_name(variant, {}, memory.name);
     if (memory.shape.columns == 1) initial.shape = {"dk"};
     variant.inputs.push_back(std::move(initial));
   }
   variant.loss = {.words = "The rule's text names no loss."};
-  variant.carried_out = [&rule](const Sequence& sequence) { return carried_out(rule.text, sequence); };
+  variant.carried_out = [&rule](const Sequence& sequence) { return carried_out(rule, sequence); };
   if (const auto* const row = std::get_if<RowForm>(&rule.form)) {
     require_free_names(rule);
     variant.rule = std::make_shared<RowRule>(RowDeclaration{
         .structure = [structure = row->structure](const Settings&) { return structure; },
-        .encoder = [&rule]<class Scalar>(const Rows<Scalar>& rows) { return encoded<Scalar>(rule, rows); },
+        .encoder = [&rule, of_rows = over_rows(*row, specimen(rule.text))]<class Scalar>(
+                       const Rows<Scalar>& rows) { return encoded<Scalar>(rule.text, of_rows, rows); },
         .notation = [&rule](const Settings& settings) { return notation_of(rule, settings); }});
   } else {
     variant.rule = walked_rule(rule);
@@ -485,22 +463,12 @@ const WrittenRule& written_rule(std::string_view text) {
   return rule;
 }
 
-Output carried_out(const RuleText& rule, const Sequence& sequence) {
-  Output output{Matrix<double>(sequence.tokens, sequence.dv), {}};
-  std::map<std::string, Matrix<double>> memories;
-  for (const RuleMemory& memory : rule.memories)
-    memories[memory.name] =
-        given_or_zero(sequence, initial_array(rule, memory.name), sequence.dk, columns_of(memory, sequence));
-  for (Index t = 0; t < sequence.tokens; ++t) {
-    Record record = given_to(rule, sequence, t);
-    for (const auto& [name, value] : memories) record.set(before(name), value);
-    carry_out(rule, record);
-    for (auto& [name, value] : memories) value = record.at(after(name));
-    output.o.row(t) = record.at("o").transpose();
-  }
-  for (const RuleMemory& memory : rule.memories)
-    output.states.emplace_back(memory.name, memories[memory.name]);
-  return output;
+Output carried_out(const WrittenRule& rule, const Sequence& sequence) {
+  const WrittenWalk<double> walk(rule, sequence);
+  Carried<double> carried = walk.initial();
+  Matrix<double> o(sequence.tokens, sequence.dv);
+  for (Index t = 0; t < sequence.tokens; ++t) o.row(t) = walk.advance(t, carried, nullptr, {});
+  return {o, walk.states(carried)};
 }
 
 }  // namespace palimpsest

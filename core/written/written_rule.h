@@ -22,6 +22,6 @@ const WrittenRule& written_rule(std::string_view text);
 
 /// Outputs and final memories of one head, by carrying out the lines as they stand, in f64: what every form
 /// of the rule is compared with.
-Output carried_out(const RuleText& rule, const Sequence& sequence);
+Output carried_out(const WrittenRule& rule, const Sequence& sequence);
 
 }  // namespace palimpsest

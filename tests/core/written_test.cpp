@@ -118,7 +118,7 @@ TEST_CASE("a rule written as a text is the rule of the table, in every form and 
           CHECK(compare(got, wanted).error <= allowed);
         }
       }
-      CHECK(compare(carried_out(rule.text, sequence),
+      CHECK(compare(carried_out(rule, sequence),
                     known.rule->run(of.sequence, Form::recurrent, Precision::f64, 1))
                 .error <= 1e-12);
     }
@@ -275,7 +275,9 @@ TEST_CASE("a rule that is no row program says why, and is carried out token by t
       REQUIRE(missing);
       CHECK_THAT(*missing, says(reason));
     }
-    const Output expected = carried_out(rule.text, of.sequence);
+    CHECK(!variant.rule->cost(of.sequence, Form::recurrent, 1));
+    CHECK_THROWS_AS(variant.rule->channel(of.sequence, 0), Unsupported);
+    const Output expected = carried_out(rule, of.sequence);
     CHECK(compare(variant.rule->run(of.sequence, Form::recurrent, Precision::f64, 1), expected).error == 0);
     CHECK(compare(variant.rule->run(of.sequence, Form::recurrent, Precision::f32, 1), expected).error <=
           1e-4);
