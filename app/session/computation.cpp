@@ -8,15 +8,16 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::size_t budget = std::size_t{has_little_memory ? 24 : 96}
-                               << 20;  // of states that a trace caches
+// Of states that a trace caches, in bytes.
+constexpr std::size_t budget = std::size_t{has_little_memory ? 24 : 96} << 20;
 
-constexpr Index most_tokens_at_once = 4096;  // whose n x n matrices are made: longer has no parallel form
-constexpr Index most_tokens_edited_at_once =
-    1024;  // likewise with other equations: matrices for each of them
+// Tokens whose n x n matrices are made: longer data have no parallel form. With other equations there are
+// matrices for each of them.
+constexpr Index most_tokens_at_once = has_little_memory ? 1024 : 4096;
+constexpr Index most_tokens_edited_at_once = most_tokens_at_once / 4;
 
-constexpr double largest_state = 256e6;      // bytes
-constexpr double largest_rows = 1e9;         // bytes of all features of q and k
+constexpr double largest_state = has_little_memory ? 16e6 : 256e6;  // bytes
+constexpr double largest_rows = has_little_memory ? 64e6 : 1e9;     // bytes of all features of q and k
 constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
 constexpr Index enough_rows = 2048;          // tokens to measure; longer texts are sampled evenly
 

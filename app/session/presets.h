@@ -29,7 +29,7 @@ struct Preset {
 };
 
 inline constexpr double largest_cosine = 0.99;
-inline constexpr Index most_preset_tokens = 1'000'000;
+inline constexpr Index most_preset_tokens = has_little_memory ? 100'000 : 1'000'000;
 inline constexpr Index most_preset_channels = 512;
 
 /// The table of presets: to add one, add a row.

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/contract/sequence.h"
 
 namespace palimpsest {
 
@@ -227,16 +227,13 @@ struct AnyQuestion : std::shared_ptr<const AskedQuestion> {
   }
 };
 
-/// In a page, whose memory has 2 GB at most and never shrinks.
-inline constexpr bool has_little_memory = sizeof(void*) < 8;
-
 /// Computes answers to questions in threads of its own, the newest request first; where none can be started,
 /// as in a page that is not isolated, one after the other in frame(). A question says what its value depends
 /// on and how it is computed. What is no longer requested is cancelled. Values are cached within one budget
 /// of memory.
 class Questions {
  public:
-  static constexpr std::size_t usual_budget = std::size_t{has_little_memory ? 128 : 512} << 20;
+  static constexpr std::size_t usual_budget = std::size_t{has_little_memory ? 48 : 512} << 20;
 
   static constexpr unsigned usual_threads = 0;  // one less than the machine has, at least two
   static constexpr unsigned no_threads = ~0U;

@@ -48,9 +48,11 @@ namespace {
 
 constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
 
-constexpr double largest_state = 1e9;  // bytes as double; a run holds a few copies of it
+constexpr double largest_state =
+    has_little_memory ? 0.05e9 : 1e9;  // bytes as double; a run holds a few copies of it
 
-constexpr double record_limit = 1e9;  // bytes that one block of a trace may take together with its record
+constexpr double record_limit =
+    has_little_memory ? 0.1e9 : 1e9;  // bytes that one block of a trace may take together with its record
 
 constexpr double giga = 1e9;
 
@@ -332,7 +334,7 @@ void require_footprint(const Footprint& needed, const Sequence& sequence, Form f
   const double limit = recorded ? record_limit : byte_limit;
   if (needed.work <= limit) return;
   const std::string how_much =
-      fmt::format("{:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", needed.work / giga,
+      fmt::format("{:.3g} GB at its peak{}{}, above the limit of {:.3g} GB", needed.work / giga,
                   needed.what.empty() ? "" : " for ", needed.what, limit / giga);
   throw Unsupported(fmt::format(fmt::runtime(entry(too_much_for, form)), recorded ? "to show " : "",
                                 sequence.tokens, std::min(chunk_size, sequence.tokens), how_much));
@@ -345,7 +347,7 @@ void require_state(const Sequence& sequence, Index rows, Index columns) {
     return to_string(std::vector<Index>{sequence.at(name).rows(), sequence.at(name).columns()});
   };
   refuse(R"(array "k" with shape {} and array "v" with shape {} for each head make a state of {} rows )"
-         "and {} columns, {:.1f} GB; the limit is {:.0f} GB",
+         "and {} columns, {:.3g} GB; the limit is {:.3g} GB",
          shape("k"), shape("v"), rows, columns, bytes / giga, largest_state / giga);
 }
 

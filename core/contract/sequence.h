@@ -63,8 +63,11 @@ SequenceBatch bind(const Variant& variant, std::shared_ptr<const Arrays> arrays,
 /// Tokens of one inner batch: the parameter batch; 1 where a rule has none.
 Index inner_batch(const Settings& settings);
 
+/// In a page, whose memory has 2 GB at most and never shrinks.
+inline constexpr bool has_little_memory = sizeof(void*) < 8;
+
 /// Bytes that a run may hold at its peak, over all heads that are computed at the same time.
-inline constexpr double byte_limit = 6e9;
+inline constexpr double byte_limit = has_little_memory ? 0.2e9 : 6e9;
 
 /// The bytes that one head takes, an upper estimate.
 struct Footprint {

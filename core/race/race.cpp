@@ -76,7 +76,7 @@ class RaceData {
                            static_cast<double>(entry.tokens) * static_cast<double>(2 * entry.dk + entry.dv);
     const double bytes = numbers * number_size(held_in(entry.precision));
     if (bytes > byte_limit) {
-      throw Unsupported(fmt::format("q, k and v alone would take {:.1f} GB; the limit is {:.0f} GB",
+      throw Unsupported(fmt::format("q, k and v alone would take {:.3g} GB; the limit is {:.3g} GB",
                                     bytes / 1e9, byte_limit / 1e9));
     }
   }
