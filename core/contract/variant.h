@@ -152,6 +152,7 @@ struct Variant {
   /// are inputs, parameters, Diag, exp, or defined after a comma: ", R = S if read=undecayed". Empty where
   /// one such formula is not enough.
   std::string recurrence = {};
+  std::string text = {};  // the rule as core/written reads it; empty: it is no such text
   std::vector<Option> options = {};
   std::vector<std::string> makes = {};  // of q, k and v: those that the rule makes itself, no inputs
   std::vector<Input> inputs = {};

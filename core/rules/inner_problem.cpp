@@ -277,7 +277,7 @@ std::vector<InnerProblem> step_from(const InnerContext& context, const Matrix<do
 std::vector<InnerProblem> dot_problems(const InnerContext& context) {
   return each_row(context, [](const Program<double>& row, const Matrix<double>& S) {
     const Matrix<double> forgotten = (1 - cell_decays(row).array()).matrix();
-    InnerProblem problem{.terms = {{dot_loss(one_pair(row.k, row.v))}}, .at = {S}};
+    InnerProblem problem{.terms = {{dot_loss(one_pair(row.k, row.v, strength(row)))}}, .at = {S}};
     if (!forgotten.isZero(0)) problem.terms.push_back({shrinking_loss(forgotten)});
     return problem;
   });

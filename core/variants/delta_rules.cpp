@@ -85,12 +85,15 @@ Variant deltanet() {
       .words = "Each token first reads what the memory returns for its key, then writes only the error.",
       .paper = "Schlag et al., Linear Transformers Are Secretly Fast Weight Programmers, 2021",
       .recurrence = "(I - beta k k') S + beta k v'",
+      .text =
+          "inputs beta: strength per token\n"
+          "S = S + beta * k (v - S^T k)^T\n"
+          "o = S^T q\n",
       .inputs = {beta_input(), initial_state_input()},
       .loss = {.words = "Make the memory return v for k: one gradient step with learning rate beta.",
                .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
                .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})",
                .problems = squared_problems},
-      .rule = row_rule({.erase = Erase::decayed, .beta = true}),
   };
 }
 
@@ -101,9 +104,13 @@ Variant gated_deltanet() {
       .words = "The memory decays by one factor, then the delta rule corrects the value of this key.",
       .paper = "Yang et al., Gated Delta Networks, 2024",
       .recurrence = "alpha (I - beta k k') S + beta k v'",
+      .text =
+          "inputs alpha: gate per token; beta: strength per token\n"
+          "S' = alpha * S\n"
+          "S = S' + beta * k (v - S'^T k)^T\n"
+          "o = S^T q\n",
       .inputs = {decay_input({"n"}), beta_input(), initial_state_input()},
       .loss = faded_delta_loss("\\alpha_t S_{t-1}"),
-      .rule = row_rule({.decay = Decay::scalar, .erase = Erase::decayed, .beta = true}),
   };
 }
 
@@ -114,9 +121,13 @@ Variant kda() {
       .words = "Gated DeltaNet with a separate decay for every key channel.",
       .paper = "Kimi Team, Kimi Linear, 2025",
       .recurrence = "(I - beta k k') Diag(alpha) S + beta k v'",
+      .text =
+          "inputs alpha: gate per key channel; beta: strength per token\n"
+          "S' = Diag(alpha) S\n"
+          "S = S' + beta * k (v - S'^T k)^T\n"
+          "o = S^T q\n",
       .inputs = {decay_input({"n", "dk"}), beta_input(), initial_state_input()},
       .loss = faded_delta_loss("\\bar S_t", "\\mathrm{Diag}(\\alpha_t)S_{t-1}"),
-      .rule = row_rule({.decay = Decay::key, .erase = Erase::decayed, .beta = true}),
   };
 }
 
@@ -127,9 +138,13 @@ Variant value_decay_delta() {
       .words = "Every value channel has its own decay; then the delta rule corrects the value of this key.",
       .paper = "The mirror image of Kimi Linear, 2025",
       .recurrence = "(I - beta k k') S Diag(mu) + beta k v'",
+      .text =
+          "inputs mu: gate per value channel; beta: strength per token\n"
+          "S' = S Diag(mu)\n"
+          "S = S' + beta * k (v - S'^T k)^T\n"
+          "o = S^T q\n",
       .inputs = {mu_input(), beta_input(), initial_state_input()},
       .loss = faded_delta_loss("S_{t-1}\\mathrm{Diag}(\\mu_t)"),
-      .rule = row_rule({.value_decay = true, .erase = Erase::decayed, .beta = true}),
   };
 }
 
@@ -142,9 +157,13 @@ Variant two_sided_delta() {
           "key.",
       .paper = "Kimi Linear, 2025, with a decay of the values beside that of the keys",
       .recurrence = "(I - beta k k') Diag(alpha) S Diag(mu) + beta k v'",
+      .text =
+          "inputs alpha: gate per key channel; mu: gate per value channel; beta: strength per token\n"
+          "S' = Diag(alpha) S Diag(mu)\n"
+          "S = S' + beta * k (v - S'^T k)^T\n"
+          "o = S^T q\n",
       .inputs = {decay_input({"n", "dk"}), mu_input(), beta_input(), initial_state_input()},
       .loss = faded_delta_loss("\\bar S_t", "\\mathrm{Diag}(\\alpha_t)S_{t-1}\\mathrm{Diag}(\\mu_t)"),
-      .rule = row_rule({.decay = Decay::key, .value_decay = true, .erase = Erase::decayed, .beta = true}),
   };
 }
 
@@ -155,6 +174,10 @@ Variant comba() {
       .words = "The delta rule with two keys: one reads the prediction, the other writes.",
       .paper = "Hu et al., Comba: Improving Bilinear RNNs with Closed-loop Control, 2025",
       .recurrence = "alpha S + beta k (v - R' p)', R = S if read=undecayed, R = alpha S if read=decayed",
+      .text =
+          "inputs alpha: gate per token; beta: strength per token; p: key per key channel\n"
+          "S = alpha * S + beta * k (v - S^T p)^T\n"
+          "o = S^T q\n",
       .options = {{"read", {"undecayed", "decayed"}, "memory that the prediction reads"}},
       .inputs = {demonstrated({"p", {"n", "dk"}, Range::finite, "erase key"}, {.value = 1, .like = "k"}),
                  decay_input({"n"}), beta_input(), initial_state_input()},
@@ -188,6 +211,12 @@ Variant gated_deltanet2() {
       .words = "Erasing and writing have separate gates for every channel.",
       .paper = "Gated DeltaNet-2, 2025",
       .recurrence = "(I - k (erase_gate o k)') Diag(alpha) S + k (write_gate o v)'",
+      .text =
+          "inputs alpha: gate per key channel; erase_gate: key per key channel; write_gate: key per value "
+          "channel\n"
+          "S' = Diag(alpha) S\n"
+          "S = S' - k (S'^T (erase_gate * k))^T + k (write_gate * v)^T\n"
+          "o = S^T q\n",
       .inputs = {decay_input({"n", "dk"}),
                  demonstrated({"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
                               {.value = 1, .learning_rate = true}),
@@ -252,6 +281,10 @@ Variant rwkv7() {
           "is w, a is -kappa and b is kappa times its in-context rate.",
       .paper = "Peng et al., RWKV-7 \"Goose\" with Expressive Dynamic State Evolution, 2025",
       .recurrence = "Diag(alpha) S + b (a' S) + k v'",
+      .text =
+          "inputs alpha: gate per key channel; a: key per key channel; b: key per key channel\n"
+          "S = Diag(alpha) S + b (S^T a)^T + k v^T\n"
+          "o = S^T q\n",
       .inputs = {optional(decay_input({"n", "dk"}), "1"),
                  demonstrated({"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
                               {.value = -1, .like = "k"}),

@@ -34,6 +34,9 @@ Variant linear() {
       .words = "Each token adds the outer product of its key and value. Nothing is erased.",
       .paper = "Katharopoulos et al., Transformers are RNNs, 2020",
       .recurrence = "S + k v'",
+      .text =
+          "S = S + k v^T\n"
+          "o = S^T q\n",
       .options = {{"causal", {"true", "false"}, "false: every token reads the state after the last one"}},
       .inputs = {initial_state_input()},
       .loss = dot_loss_with("", "Make the value returned for k point along v. This loss is unbounded below."),
@@ -51,6 +54,10 @@ Variant retnet() {
       .words = "The memory decays by the same factor at every token.",
       .paper = "Sun et al., Retentive Network, 2023",
       .recurrence = "gamma S + k v'",
+      .text =
+          "setting gamma = 0.9 in [0, 1]: decay per token\n"
+          "S = gamma * S + k v^T\n"
+          "o = S^T q\n",
       .inputs = {initial_state_input()},
       .parameters = {{.name = "gamma",
                       .minimum = 0,
@@ -78,6 +85,10 @@ Variant lightning() {
       .words = "RetNet with other decays: from head to head their logarithm shrinks by a fixed factor.",
       .paper = "Qin et al., Lightning Attention-2, 2024; MiniMax-01, 2025",
       .recurrence = "exp(-slope) S + k v'",
+      .text =
+          "setting slope = 0.05 in [0, 1000000]: the decay per token is exp(-slope)\n"
+          "S = exp(-slope) * S + k v^T\n"
+          "o = S^T q\n",
       .inputs = {initial_state_input()},
       .parameters =
           {{.name = "slope",
@@ -107,10 +118,13 @@ Variant scalar_decay() {
       .words = "Each token sets one decay for the whole memory before it writes.",
       .paper = "Dao and Gu, Transformers are SSMs (Mamba-2), 2024",
       .recurrence = "alpha S + k v'",
+      .text =
+          "inputs alpha: gate per token\n"
+          "S = alpha * S + k v^T\n"
+          "o = S^T q\n",
       .inputs = {decay_input({"n"}), initial_state_input()},
       .loss = dot_loss_with(" + \\tfrac{1-\\alpha_t}{2}\\|S\\|_F^2",
                             "Linear attention with weight decay on the whole memory, set by each token."),
-      .rule = row_rule({.decay = Decay::scalar}),
   };
 }
 
@@ -121,10 +135,13 @@ Variant gla() {
       .words = "Each token sets a decay for every key channel.",
       .paper = "Yang et al., Gated Linear Attention Transformers, 2023",
       .recurrence = "Diag(alpha) S + k v'",
+      .text =
+          "inputs alpha: gate per key channel\n"
+          "S = Diag(alpha) S + k v^T\n"
+          "o = S^T q\n",
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
       .loss = dot_loss_with(" + \\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
                             "Linear attention with a separate weight decay for every key channel."),
-      .rule = row_rule({.decay = Decay::key}),
   };
 }
 
@@ -135,6 +152,10 @@ Variant hgrn2() {
       .words = "Gated linear attention with key 1 − α: a channel writes as much as it forgets.",
       .paper = "Qin et al., HGRN2: Gated Linear RNNs with State Expansion, 2024",
       .recurrence = "Diag(alpha) S + (1 - alpha) v'",
+      .text =
+          "inputs alpha: gate per key channel\n"
+          "S = Diag(alpha) S + (1 - alpha) v^T\n"
+          "o = S^T q\n",
       .makes = {"k"},
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
       .loss = {.words = "Write v under the key 1 - alpha, with weight decay: every channel is a moving "
@@ -162,11 +183,14 @@ Variant value_decay() {
       .words = "Every value channel has its own decay, independent of the key.",
       .paper = "The mirror image of Yang et al., Gated Linear Attention Transformers, 2023",
       .recurrence = "S Diag(mu) + k v'",
+      .text =
+          "inputs mu: gate per value channel\n"
+          "S = S Diag(mu) + k v^T\n"
+          "o = S^T q\n",
       .inputs = {mu_input(), initial_state_input()},
       .loss = dot_loss_with(
           " + \\tfrac12\\|S\\,\\mathrm{Diag}(\\sqrt{1-\\mu_t})\\|_F^2",
           "Make the memory return v for k, with a separate weight decay for every value channel."),
-      .rule = row_rule({.value_decay = true}),
   };
 }
 

@@ -93,6 +93,11 @@ Variant longhorn() {
           "follows from the key, without a gate.",
       .paper = "Liu et al., Longhorn: State Space Models are Amortized Online Learners, 2024",
       .recurrence = "Diag(1 - delta k o k) S + delta k v', delta = beta / (1 + beta k' k)",
+      .text =
+          "inputs beta: rate per token\n"
+          "delta = beta / (1 + beta |k|^2)\n"
+          "S = Diag(1 - delta k * k) S + delta k v^T\n"
+          "o = S^T q\n",
       .inputs =
           {demonstrated(
                {"beta", {"n"}, Range::non_negative, "weight of the token against the memory; 0: no update"},

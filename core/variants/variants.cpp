@@ -23,6 +23,12 @@ PALIMPSEST_VARIANTS(DECLARE)
 
 namespace {
 
+/// `variant` with the rule of its text, where it declares none.
+Variant with_rule(Variant variant) {
+  if (!variant.rule) variant.rule = rule_of_text(variant.text);
+  return variant;
+}
+
 /// `variant` with the option `order`, after as the default, where no_read_order() says nothing.
 Variant with_read_order(Variant variant) {
   const RowRule* const rows = variant.rule->row_program();
@@ -79,7 +85,7 @@ std::span<const Variant> strengthened_rules() {
 }  // namespace
 
 std::span<const Variant> variants() {
-#define CALL(name) with_read_order(name()),
+#define CALL(name) with_read_order(with_rule(name())),
   static const std::vector<Variant> table = {PALIMPSEST_VARIANTS(CALL)};
 #undef CALL
   return table;

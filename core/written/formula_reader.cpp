@@ -18,10 +18,11 @@ const std::map<std::string_view, std::string_view> greek = {
     {"χ", "chi"},    {"ψ", "psi"},   {"ω", "omega"}, {"Γ", "Gamma"}, {"Δ", "Delta"},   {"Θ", "Theta"},
     {"Λ", "Lambda"}, {"Σ", "Sigma"}, {"Φ", "Phi"},   {"Ψ", "Psi"},   {"Ω", "Omega"}};
 
+constexpr const char* callable[] = {"Diag",     "diag", "norm", "l2norm", "sum",    "softmax",
+                                    "exp",      "log",  "silu", "gelu",   "elu",    "relu",
+                                    "softplus", "tanh", "sqrt", "abs",    "sigmoid"};
 /// Those that are computed element by element, under the names of the table of functions.
-constexpr std::array elementwise = {"exp", "log",  "sigmoid", "softplus", "silu", "gelu",
-                                    "elu", "relu", "tanh",    "sqrt",     "abs"};
-constexpr std::array others = {"Diag", "diag", "norm", "l2norm", "sum", "softmax"};
+constexpr std::span elementwise = std::span(callable).subspan(6);
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -318,7 +319,7 @@ class FormulaReader {
     const auto [name, length] = name_at(rest_);
     if (length == 0) wrong(rest_, fmt::format("\"{}\" was not expected here", first_sign()));
     rest_.remove_prefix(length);
-    if (is_function(name)) return called(first, name);
+    if (is_among(name, callable)) return called(first, name);
     return variable(first, name);
   }
 
@@ -405,7 +406,7 @@ bool is_greek(std::string_view name) {
   return std::ranges::any_of(greek, [&](const auto& letter) { return letter.second == name; });
 }
 
-bool is_function(std::string_view name) { return is_among(name, elementwise) || is_among(name, others); }
+std::span<const char* const> formula_functions() { return callable; }
 
 Formula read_formula(std::string_view text, const Record& specimens,
                      const std::map<std::string, std::string, std::less<>>& present,

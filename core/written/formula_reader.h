@@ -28,7 +28,7 @@ std::string plain_name(std::string_view written);
 /// Whether a name in ASCII, without primes, is that of a Greek letter.
 bool is_greek(std::string_view name);
 
-/// Whether formulas may call a function of this name.
-bool is_function(std::string_view name);
+/// The names of the functions that formulas may call.
+std::span<const char* const> formula_functions();
 
 }  // namespace palimpsest

@@ -127,7 +127,7 @@ class RuleReader {
       wrong(written, fmt::format("\"{}\" is no name; a name has letters, digits and _", written));
     if (is_among(name, reserved))
       wrong(written, fmt::format("\"{}\" means something already: q, k, v, o, S, I and T do", name));
-    if (is_function(name)) wrong(written, fmt::format("\"{}\" is a function", name));
+    if (is_among(name, formula_functions())) wrong(written, fmt::format("\"{}\" is a function", name));
     if (!declared_.insert(name).second) wrong(written, fmt::format("\"{}\" is declared twice", name));
     return name;
   }
@@ -207,7 +207,7 @@ class RuleReader {
     if (name.empty()) wrong(written, fmt::format("\"{}\" is no name", written));
     if (declared_.contains(name) && !memory(name))
       wrong(written, fmt::format("{} is given: it cannot be assigned", name));
-    if (is_among(name, {"q", "k", "v", "I", "T"}) || is_function(name))
+    if (is_among(name, {"q", "k", "v", "I", "T"}) || is_among(name, formula_functions()))
       wrong(written, fmt::format("{} means something already: call the result otherwise", name));
     if (!assigned_.insert(name).second)
       wrong(written, fmt::format("{} is assigned twice; call the earlier one {}'", name, name));

@@ -8,6 +8,7 @@
 
 #include "core/base/table.h"
 #include "core/base/text.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/walk_rule.h"
 
@@ -223,8 +224,13 @@ Record given_to(const RuleText& rule, const Sequence& sequence, Index first, Ind
 /// The rows of tokens: every array is its expression in `row`, evaluated over all of them.
 template <class Scalar>
 Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Scalar>& rows) {
-  Record record = given_to(rule, rows.sequence, rows.first, rows.count);
-  for (const Equation& line : row.definitions) record.set(line.result, evaluate(line.expression, record));
+  std::optional<Record> made;  // only where an array is more than what is given
+  const auto record = [&]() -> const Record& {
+    if (made) return *made;
+    made = given_to(rule, rows.sequence, rows.first, rows.count);
+    for (const Equation& line : row.definitions) made->set(line.result, evaluate(line.expression, *made));
+    return *made;
+  };
   const bool logs = rows.sequence.gates_are_logs;
   // An array that the data give as it stands keeps its own precision.
   const auto array = [&](const Expression& x, Index columns) -> Matrix<Scalar> {
@@ -232,10 +238,10 @@ Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Sca
     const bool is_given =
         x.kind() == Expression::Kind::tensor && rows.sequence.has(x.name()) && !(x.name() == "alpha" && logs);
     if (is_given) return rows(x.name());
-    Matrix<double> made = evaluate(x, record);
-    if (made.rows() != rows.count) made = made.replicate(rows.count, 1).eval();
-    if (made.cols() != columns && made.cols() == 1) made = made.replicate(1, columns).eval();
-    return made.template cast<Scalar>();
+    Matrix<double> value = evaluate(x, record());
+    if (value.rows() != rows.count) value = value.replicate(rows.count, 1).eval();
+    if (value.cols() != columns && value.cols() == 1) value = value.replicate(1, columns).eval();
+    return value.template cast<Scalar>();
   };
   const auto log_gate = [&](const RowArrays& of, Index columns) -> Matrix<Scalar> {
     if (!of.gate) return Matrix<Scalar>::Constant(rows.count, columns, logs ? Scalar(0) : Scalar(1));
@@ -248,7 +254,8 @@ Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Sca
   const Index dk = rows.sequence.dk;
   const Index dv = rows.sequence.dv;
   // A table of which the rows of each token lie below each other.
-  const auto table = [&](Index columns, auto of_row) {
+  const auto table = [&](Index columns, auto of_row) -> Matrix<Scalar> {
+    if (steps == 1) return of_row(row.rows.front());
     Matrix<Scalar> all(rows.count * steps, columns);
     for (Index step = 0; step < steps; ++step) {
       const Matrix<Scalar> of_step = of_row(entry(row.rows, step));
@@ -336,35 +343,6 @@ class WrittenWalk : public Walk<Scalar> {
   const RuleText& rule_;
 };
 
-/// The steps of a token are the lines of the text.
-Steps written_steps(const RuleText& rule) {
-  PhaseBuilder steps("token by token");
-  Symbols symbols = usual_symbols(Form::recurrent, "\\sigma");
-  add_symbols(rule, symbols);
-  symbols[identity_of_keys] = symbols[identity_of_values] = {"I", Role::plain, "identity"};
-  std::vector<Carry> carries;
-  for (const RuleMemory& memory : rule.memories) {
-    symbols[before(memory.name)] = {fmt::format("{}_{{t-1}}", memory.name), Role::state, "memory before"};
-    symbols[after(memory.name)] = {fmt::format("{}_t", memory.name), Role::state, "memory after"};
-    carries.push_back({after(memory.name), before(memory.name)});
-  }
-  for (const RuleLine& line : rule.lines) {
-    const std::string& result = line.equation.result;
-    const bool is_output = result == "o";
-    const bool is_memory = std::ranges::any_of(
-        rule.memories, [&](const RuleMemory& memory) { return result == after(memory.name); });
-    if (!is_output && !is_memory)
-      symbols[result] = {latex_of(result),
-                         line.shape == Shape{specimen_dk, specimen_dv} ? Role::state : Role::plain, result};
-    const Purpose purpose = is_output ? Purpose::output : is_memory ? Purpose::write : Purpose::prepare;
-    const std::string title = is_output ? "Output" : is_memory ? "Memory after the write" : result;
-    steps.add_line(
-        {result, purpose, title, fmt::format("Line {} of the rule's text.", line.line), line.equation});
-  }
-  steps.carry(std::move(carries));
-  return {{steps.take()}, symbols};
-}
-
 std::shared_ptr<const Rule> walked_rule(const WrittenRule& rule) {
   const auto walk = [&rule]<class Scalar>(const Sequence& sequence, Form, Index,
                                           const Engines<Scalar>&) -> std::unique_ptr<const Walk<Scalar>> {
@@ -403,17 +381,40 @@ void require_free_names(const WrittenRule& rule) {
   }
 }
 
+/// The known loss of which the update of a row program is a gradient step, by what its rows do.
+InnerLoss recognised_loss(const Structure& structure) {
+  const bool decays = structure.decay != Decay::none || structure.value_decay;
+  const bool is_one_key = !structure.plain_write && structure.writes_value;
+  if (is_one_key && structure.erase == Erase::none)
+    return {.words = "Make what the memory returns for the key point along the value: one gradient step.",
+            .latex = std::string("-\\langle S^{\\top}k_t, v_t\\rangle") +
+                     (decays ? " + \\tfrac12\\|\\sqrt{1-d_t}\\odot S\\|_F^2" : ""),
+            .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+            .problems = dot_problems};
+  if (is_one_key && structure.erase == Erase::decayed && !structure.erase_key) {
+    const std::string from = decays ? "\\bar S_t" : "S_{t-1}";
+    return {
+        .words = "Make the memory return the value for the key: one gradient step for each write.",
+        .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+        .step = fmt::format("S_t = {0} - {1}\\nabla\\mathcal L({0})", from, structure.beta ? "\\beta_t" : ""),
+        .problems = squared_problems};
+  }
+  if (is_one_key && structure.erase_key)
+    return {.words = "There is a loss where the key of the erase is a multiple of the key of the write.",
+            .problems = erase_key_problems};
+  return {.words = "The update is no gradient step on a loss that the program knows."};
+}
+
 void make_variant(WrittenRule& rule, std::string_view text) {
   Variant& variant = rule.variant;
   variant.id = written_id(text);
   variant.label = rule.text.title.empty() ? "my rule" : rule.text.title;
   variant.words = rule.text.words.empty() ? "A rule from a text." : rule.text.words;
   variant.paper = rule.text.paper;
-  std::set<std::string, std::less<>> read;
-  for (const RuleLine& line : rule.text.lines)
-    for (const std::string& name : operands(line.equation.expression)) read.insert(name);
-  for (const char* name : {"q", "k", "v"})
-    if (!read.contains(name)) variant.makes.emplace_back(name);
+  const auto reads_key = [](const RuleLine& line) {
+    return is_among("k", operands(line.equation.expression));
+  };
+  if (std::ranges::none_of(rule.text.lines, reads_key)) variant.makes = {"k"};
   variant.inputs = rule.text.inputs;
   variant.parameters = rule.text.parameters;
   variant.states.clear();
@@ -424,16 +425,13 @@ void make_variant(WrittenRule& rule, std::string_view text) {
     if (memory.shape.columns == 1) initial.shape = {"dk"};
     variant.inputs.push_back(std::move(initial));
   }
-  variant.loss = {.words = "The rule's text names no loss."};
   variant.carried_out = [&rule](const Sequence& sequence) { return carried_out(rule, sequence); };
   if (const auto* const row = std::get_if<RowForm>(&rule.form)) {
     require_free_names(rule);
-    variant.rule = std::make_shared<RowRule>(RowDeclaration{
-        .structure = [structure = row->structure](const Settings&) { return structure; },
-        .encoder = [&rule, of_rows = over_rows(*row, specimen(rule.text))]<class Scalar>(
-                       const Rows<Scalar>& rows) { return encoded<Scalar>(rule.text, of_rows, rows); },
-        .notation = [&rule](const Settings& settings) { return notation_of(rule, settings); }});
+    variant.rule = std::make_shared<RowRule>(rows_of(rule));
+    variant.loss = recognised_loss(row->structure);
   } else {
+    variant.loss = {.words = "The text is no row program, and a loss is recognised for these alone."};
     variant.rule = walked_rule(rule);
   }
 }
@@ -441,6 +439,29 @@ void make_variant(WrittenRule& rule, std::string_view text) {
 }  // namespace
 
 std::string written_id(std::string_view text) { return std::string(written_prefix) + escaped(text); }
+
+RowDeclaration rows_of(const WrittenRule& rule) {
+  const auto& form = std::get<RowForm>(rule.form);
+  return {.structure = [structure = form.structure](const Settings&) { return structure; },
+          .encoder = [&rule, of_rows = over_rows(form, specimen(rule.text))]<class Scalar>(
+                         const Rows<Scalar>& rows) { return encoded<Scalar>(rule.text, of_rows, rows); },
+          .notation = [&rule](const Settings& settings) { return notation_of(rule, settings); }};
+}
+
+std::shared_ptr<const Rule> rule_of_text(std::string text) {
+  const auto rows = [text = std::move(text)]() -> const RowDeclaration& {
+    return written_rule(text).variant.rule->row_program()->declaration();
+  };
+  return std::make_shared<RowRule>(RowDeclaration{
+      .structure = [rows](const Settings& settings) { return rows().structure(settings); },
+      .encoder = [rows]<class Scalar>(const Rows<Scalar>& tokens) { return rows().encoder(tokens); },
+      .notation = [rows](const Settings& settings) { return rows().notation(settings); }});
+}
+
+std::string written_text(const Variant& variant) {
+  const std::string_view id = variant.id;
+  return id.starts_with(written_prefix) ? unescaped(id.substr(written_prefix.size())) : variant.text;
+}
 
 const WrittenRule& written_rule(std::string_view text) {
   static std::mutex mutex;
@@ -461,6 +482,34 @@ const WrittenRule& written_rule(std::string_view text) {
   }
   by_text.emplace(plain, &rule);
   return rule;
+}
+
+Steps written_steps(const RuleText& rule) {
+  PhaseBuilder steps("token by token");
+  Symbols symbols = usual_symbols(Form::recurrent, "\\sigma");
+  add_symbols(rule, symbols);
+  symbols[identity_of_keys] = symbols[identity_of_values] = {"I", Role::plain, "identity"};
+  std::vector<Carry> carries;
+  for (const RuleMemory& memory : rule.memories) {
+    symbols[before(memory.name)] = {fmt::format("{}_{{t-1}}", memory.name), Role::state, "memory before"};
+    symbols[after(memory.name)] = {fmt::format("{}_t", memory.name), Role::state, "memory after"};
+    carries.push_back({after(memory.name), before(memory.name)});
+  }
+  for (const RuleLine& line : rule.lines) {
+    const std::string& result = line.equation.result;
+    const bool is_output = result == "o";
+    const bool is_memory = std::ranges::any_of(
+        rule.memories, [&](const RuleMemory& memory) { return result == after(memory.name); });
+    if (!is_output && !is_memory)
+      symbols[result] = {latex_of(result),
+                         line.shape == Shape{specimen_dk, specimen_dv} ? Role::state : Role::plain, result};
+    const Purpose purpose = is_output ? Purpose::output : is_memory ? Purpose::write : Purpose::prepare;
+    const std::string title = is_output ? "Output" : is_memory ? "Memory after the write" : result;
+    steps.add_line(
+        {result, purpose, title, fmt::format("Line {} of the rule's text.", line.line), line.equation});
+  }
+  steps.carry(std::move(carries));
+  return {{steps.take()}, symbols};
 }
 
 Output carried_out(const WrittenRule& rule, const Sequence& sequence) {

@@ -1,7 +1,9 @@
 // Rules as texts: what is read, what algebra makes of it, and that every form computes what the text says.
 
+#include "core/insight/learning.h"
 #include "core/io/file.h"
 #include "core/proof/verify.h"
+#include "core/rules/row_rule.h"
 #include "core/written/written_rule.h"
 
 #include <random>
@@ -320,6 +322,113 @@ TEST_CASE("a rule of several steps has as many rows for a token") {
       for (Index block = 0; block < trace->block_count(); ++block) trace->record(block);
     }
   }
+}
+
+TEST_CASE("faulty derivations are found by comparing with the lines of the text") {
+  struct Derivation {
+    const char* fault;
+    const char* text;
+    void (*change)(RowForm&);
+  };
+  constexpr const char* gated =
+      "inputs alpha: gate per token; beta: strength per token\n"
+      "S' = alpha * S\nS = S' + beta * k (v - S'^T k)^T\no = S^T q";
+  constexpr const char* both_sides =
+      "inputs alpha: gate per key channel; mu: gate per value channel; beta: strength per token\n"
+      "S' = Diag(alpha) S Diag(mu)\nS = S' + beta k (v - S'^T k)^T\no = S^T q";
+  constexpr const char* with_keys =
+      "inputs alpha: gate per key channel; a: key per key channel; b: key per key channel\n"
+      "S = Diag(alpha) S + b (S^T a)^T + k v^T\no = S^T q";
+  constexpr const char* two_steps =
+      "inputs alpha: gate per token; beta: strength per token; p: key per key channel\n"
+      "S' = alpha S\nS'' = S' + beta k (v - S'^T k)^T\nS = S'' + beta p (v - S''^T p)^T\no = S^T q";
+  constexpr const char* reads_first = "inputs alpha: gate per token\no = S^T q\nS = alpha * S + k v^T";
+  using Form = RowForm;
+  const Derivation derivations[] = {
+      {"the decay is left out", gated, [](Form& form) { form.rows[0].gate.reset(); }},
+      {"the decay is taken twice", gated,
+       [](Form& form) { form.rows[0].gate = hadamard(tensor("alpha"), tensor("alpha")); }},
+      {"the strength is left out", gated, [](Form& form) { form.rows[0].beta = number_expression(1); }},
+      {"the strength is taken twice", gated,
+       [](Form& form) { form.rows[0].v = hadamard(tensor("beta"), tensor("v")); }},
+      {"nothing is erased", gated, [](Form& form) { form.structure.erase = Erase::none; }},
+      {"the memory before the decay is erased", gated,
+       [](Form& form) { form.structure.erase = Erase::undecayed; }},
+      {"the query is the key", gated, [](Form& form) { form.q = tensor("k"); }},
+      {"the key is the query", gated, [](Form& form) { form.rows[0].k = tensor("q"); }},
+      {"the value is negative", gated, [](Form& form) { form.rows[0].v = call("negative", {tensor("v")}); }},
+      {"it reads before the write", gated, [](Form& form) { form.structure.read_at = ReadAt::before_row; }},
+      {"it reads after the write", reads_first,
+       [](Form& form) { form.structure.read_at = ReadAt::after_row; }},
+      {"it reads after the last token", reads_first,
+       [](Form& form) { form.structure.read_at = ReadAt::end; }},
+      {"the decay per value channel is left out", both_sides, [](Form& form) { form.rows[0].mu.reset(); }},
+      {"the decays change places", both_sides,
+       [](Form& form) { form.rows[0].mu = hadamard(tensor("mu"), tensor("mu")); }},
+      {"the erase asks with the key that it subtracts", with_keys,
+       [](Form& form) { form.rows[0].a = form.rows[0].k; }},
+      {"the erase has the other sign", with_keys,
+       [](Form& form) { form.rows[0].a = call("negative", {*form.rows[0].a}); }},
+      {"the write has no value", with_keys, [](Form& form) { form.rows[0].v_plain.reset(); }},
+      {"the write is under the other key", with_keys, [](Form& form) { form.rows[0].k_plain = tensor("b"); }},
+      {"the steps change places", two_steps,
+       [](Form& form) {
+         std::swap(form.rows[0].k, form.rows[1].k);
+         std::swap(form.rows[0].a, form.rows[1].a);
+       }},
+      {"the second step decays too", two_steps, [](Form& form) { form.rows[1].gate = tensor("alpha"); }},
+      {"the second step writes the first one's value twice", two_steps,
+       [](Form& form) { form.rows[1].v = tensor("v") + tensor("v"); }}};
+  CHECK(std::size(derivations) >= 20);
+  for (const Derivation& derivation : derivations) {
+    INFO(derivation.fault);
+    const WrittenRule& right = written_rule(derivation.text);
+    WrittenRule faulty = right;
+    derivation.change(std::get<RowForm>(faulty.form));
+    faulty.variant.id = "faulty";  // not found by its text
+    faulty.variant.rule = std::make_shared<RowRule>(rows_of(faulty));
+    const std::vector<Variant> table = {faulty.variant};
+    const VerifyReport report = verify({.variants = {faulty.variant.id}, .random_cases = 40}, table);
+    CHECK_FALSE(report.passed());
+    CHECK(verify({.variants = {right.variant.id}, .random_cases = 40}).passed());
+  }
+}
+
+TEST_CASE("a rule need not read what data give") {
+  const std::string beta = "inputs beta: strength per token\n";
+  for (const std::string& text : {beta + "S = S + beta * k (v - S^T k)^T\no = S^T k",
+                                  std::string("inputs p: key per key channel\nS = S + p v^T\no = S^T q"),
+                                  std::string("S = S + k (S^T q)^T\no = S^T k")}) {
+    INFO(text);
+    const VerifyReport report = verify({.variants = {written_rule(text).variant.id}, .random_cases = 40});
+    CHECK(report.passed());
+    CHECK(report.results.size() == 8);
+  }
+}
+
+TEST_CASE("the update of a text is the gradient step that is recognised") {
+  const std::string beta = "inputs beta: strength per token\n";
+  const std::string gates = "inputs alpha: gate per key channel; mu: gate per value channel\n";
+  for (const std::string& text :
+       {std::string("S = S + k v^T\no = S^T q"), beta + "S = S + beta k v^T\no = S^T q",
+        gates + "S = Diag(alpha) S Diag(mu) + k v^T\no = S^T q",
+        beta + "S = 0.9 * S + beta k (v - 0.9 S^T k)^T\no = S^T q",
+        gates + "S' = Diag(alpha) S Diag(mu)\nS = S' + 0.5 k (v - S'^T k)^T\no = S^T q",
+        beta + "S' = S + beta k (v - S^T k)^T\nS = S' + beta q (v - S'^T q)^T\no = S^T q"}) {
+    INFO(text);
+    const Variant& variant = written_rule(text).variant;
+    REQUIRE(variant.loss.problems);
+    const Case of = random_case(variant, {}, {.tokens = 9, .dk = 4, .dv = 3, .initial_state = true});
+    const LearningStep step = learning_at(variant, of.sequence, 8).back();
+    const Output output = variant.rule->run(of.sequence, Form::recurrent, Precision::f64, 1);
+    const Matrix<double>& S = output.states.front().second;
+    CHECK((step.problem.after().weights[0] - S).norm() <= 1e-12 * S.norm());
+    InnerProblem wrong = step.problem;
+    wrong.rate *= 1 + 1e-6;
+    CHECK((wrong.after().weights[0] - S).norm() > 1e-10 * S.norm());
+  }
+  CHECK(written_rule("S = S + q v^T + k v^T\no = S^T q").variant.loss.latex.empty());
+  CHECK_FALSE(written_rule("S = gelu(S) + k v^T\no = S^T q").variant.loss.problems);
 }
 
 TEST_CASE("texts made up at random end in a rule or a complaint") {
