@@ -1,5 +1,5 @@
 # Fetches the pinned source archive of requirements.txt and builds the parts that we use as small static
-# libraries: imgui, imgui_test_engine, implot, microtex.
+# libraries: imgui, imgui_test_engine, implot, text_editor, microtex.
 #
 # The archive is unpacked into a cache folder outside the build folder, so that a fresh build does not fetch
 # again. Every stage works in a folder of its own that is renamed at the end: what carries the final name is whole.
@@ -73,6 +73,7 @@ set(bundle_assets "${bundle}/bindings/imgui_bundle/assets")
 set(imgui_dir "${bundle}/external/imgui/imgui")
 set(test_engine_dir "${bundle}/external/imgui_test_engine/imgui_test_engine")
 set(implot_dir "${bundle}/external/implot/implot")
+set(editor_dir "${bundle}/external/ImGuiColorTextEdit/ImGuiColorTextEdit")
 set(microtex_dir "${bundle}/external/imgui_microtex")
 if(NOT EXISTS "${imgui_dir}/imgui.cpp")
   message(FATAL_ERROR "${bundle} does not hold the sources of imgui-bundle. Delete it to fetch it again.")
@@ -124,6 +125,10 @@ target_link_libraries(no_test_engine PRIVATE imgui)
 third_party_library(implot -O1 "${implot_dir}/implot.cpp" "${implot_dir}/implot_items.cpp")
 target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
 target_link_libraries(implot PUBLIC imgui)
+
+third_party_library(text_editor -O1 "${editor_dir}/TextEditor.cpp")
+target_include_directories(text_editor SYSTEM PUBLIC "${editor_dir}")
+target_link_libraries(text_editor PUBLIC imgui)
 
 file(GLOB_RECURSE microtex_sources "${microtex_dir}/MicroTeX/lib/*.cpp")
 list(FILTER microtex_sources EXCLUDE REGEX "/lib/wrapper/")

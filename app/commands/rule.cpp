@@ -1,54 +1,13 @@
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
+#include "app/session/own_rule.h"
 #include "core/io/file.h"
 #include "core/proof/twin.h"
 #include "core/proof/verify.h"
-#include "core/written/written_rule.h"
 
 namespace palimpsest {
 
 namespace {
-
-std::string in_letters(const Expression& expression) { return unicode(latex(expression, {})); }
-
-/// Rows of two columns: what it is called, and what it is.
-using RuleFacts = std::vector<std::pair<std::string, std::string>>;
-
-/// Of one of a token's rows.
-void add_facts(const RowForm& form, const RowArrays& row, RuleFacts& facts) {
-  const Structure& structure = form.structure;
-  if (row.gate)
-    facts.emplace_back("decay",
-                       fmt::format("{}, {}", in_letters(*row.gate),
-                                   structure.decay == Decay::scalar ? "a number for each token"
-                                                                    : "a number for each key channel"));
-  if (row.mu)
-    facts.emplace_back("decay", fmt::format("{}, a number for each value channel", in_letters(*row.mu)));
-  if (!row.gate && !row.mu) facts.emplace_back("decay", "none");
-  if (!row.erases) {
-    facts.emplace_back("erase", "none");
-  } else {
-    facts.emplace_back("erase", fmt::format("what the memory {} the decay returns for {}",
-                                            structure.erase == Erase::decayed ? "after" : "before",
-                                            in_letters(row.a ? *row.a : row.k)));
-  }
-  const auto write = [&](const Expression& key, const std::optional<Expression>& value, bool with_strength) {
-    std::string words =
-        fmt::format("{} under {}", value ? in_letters(*value) : "what was erased", in_letters(key));
-    if (with_strength && row.beta) words += fmt::format(", with the strength {}", in_letters(*row.beta));
-    facts.emplace_back("write", std::move(words));
-  };
-  write(row.k, row.v, true);
-  if (row.k_plain) write(*row.k_plain, row.v_plain, false);
-}
-
-RuleFacts facts_of(const RowForm& form) {
-  RuleFacts facts;
-  for (const RowArrays& row : form.rows) add_facts(form, row, facts);
-  facts.emplace_back("read", fmt::format("with {}, {} the write", in_letters(form.q),
-                                         form.structure.read_at == ReadAt::before_row ? "before" : "after"));
-  return facts;
-}
 
 int check(const CommandOptions& options, const Console& console) {
   const WrittenRule& rule = written_rule(read_text_file(options["FILE"], most_rule_bytes));
@@ -57,12 +16,7 @@ int check(const CommandOptions& options, const Console& console) {
     console.out << fmt::format("{:<10}{}\n", name, words);
   };
   say("rule", variant.label);
-  if (const auto* const row = std::get_if<RowForm>(&rule.form)) {
-    for (const auto& [name, words] : facts_of(*row)) say(name, words);
-  } else {
-    const auto& why_not = std::get<NoRowForm>(rule.form);
-    say("shape", fmt::format("no row program: {} (line {})", why_not.reason, why_not.line));
-  }
+  for (const RuleFact& fact : rule_facts(rule)) say(fact.name, fact.words);
   const Settings settings = random_settings(variant, {}, 1);
   for (const Form form : all_forms) {
     const std::optional<std::string> missing = variant.rule->missing(form, settings);

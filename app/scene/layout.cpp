@@ -7,9 +7,10 @@ namespace {
 // In design pixels.
 constexpr float slider_height = 40;
 constexpr float input_height = 30;
-constexpr float tight_segment = 8;  // around words that may be cut
-constexpr float narrow_side = 340;  // narrower sides have less padding,
-constexpr float low_sides = 560;    // and so have lower ones
+constexpr float editor_height = 160;  // where its room has no end
+constexpr float tight_segment = 8;    // around words that may be cut
+constexpr float narrow_side = 340;    // narrower sides have less padding,
+constexpr float low_sides = 560;      // and so have lower ones
 constexpr float mark_width = 12;
 constexpr float endless_height = 200;  // of a plot in a room of unbounded height
 
@@ -207,6 +208,9 @@ struct Layout {
   }
 
   Placed put(const Input&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
+  Placed put(const Editor&, ImVec2 room) const {
+    return sized({room.x, std::isfinite(room.y) ? room.y : px(editor_height)});
+  }
   Placed put(const Filter&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
 
   Placed put(const Menu& menu, ImVec2 room) const {
@@ -569,6 +573,7 @@ std::string words_of(const Placed& placed) {
     return placed.lines.empty() ? button->words + button->tail : placed.lines.front();
   if (const auto* slider = std::get_if<Slider>(&content)) return slider->words;
   if (const auto* input = std::get_if<Input>(&content)) return input->text;
+  if (const auto* editor = std::get_if<Editor>(&content)) return editor->text;
   if (const auto* filter = std::get_if<Filter>(&content)) return filter->box->typed;
   if (const auto* menu = std::get_if<Menu>(&content)) return menu->words;
   std::string words;

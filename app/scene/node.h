@@ -202,6 +202,23 @@ struct Input {
   bool is_number = false;       // call `set` when the field loses the keyboard
 };
 
+/// What is wrong with a text: line and column count from 1.
+struct TextFlaw {
+  std::int64_t line = 1;
+  std::int64_t column = 1;
+  std::string words = {};
+  bool operator==(const TextFlaw&) const = default;
+};
+
+/// Lines of text that are edited, in all of their room; `set` is called with them after a short pause.
+struct Editor {
+  std::string text = {};
+  std::function<void(const std::string&)> set = nullptr;
+  std::map<std::string, Role, std::less<>> roles = {};  // of names, for their colours
+  std::vector<std::string> completions = {};            // of names that are begun
+  std::optional<TextFlaw> flaw = {};                    // underlined
+};
+
 /// An input field above a list; `entered` is called on Enter.
 struct Filter {
   FilterBox* box = nullptr;
@@ -322,9 +339,10 @@ struct Scroll {
   Nodes node = {};
 };
 
-using AnyContent = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input,
-                                Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits,
-                                Steady, Frame, Scroll, Plotted, CellTables, Sides, Over, Spots>;
+using AnyContent =
+    std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input, Editor, Filter,
+                 Menu, Squares, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll,
+                 Plotted, CellTables, Sides, Over, Spots>;
 
 /// The content of a node. Its copy, move and destructor are compiled once, not in every file with a node.
 struct Content : AnyContent {

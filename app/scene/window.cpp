@@ -5,6 +5,7 @@
 #include <imgui_stdlib.h>
 
 #include "app/gl/context_local.h"
+#include "app/scene/editor.h"
 #include "app/scene/parts.h"
 #include "app/widgets/chart.h"
 #include "app/words/glossary.h"
@@ -500,6 +501,11 @@ class Drawing {
                                          : text != input.text;
     if (is_set && input.set) acts_.emplace_back([set = input.set, text] { set(text); });
     if (is_done && input.entered) acts_.push_back(input.entered);
+  }
+
+  void draw_content(const Editor& editor, const Placed& placed) {
+    const std::optional<std::string> text = edit(editor, "##" + placed.node->name, placed.where);
+    if (text) acts_.emplace_back([set = editor.set, text = *text] { set(text); });
   }
 
   void draw_content(const Filter& filter, const Placed& placed) {

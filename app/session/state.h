@@ -260,6 +260,7 @@ struct SessionState {
   std::vector<Index> repeated =
       {};  // the first and the last token that playing repeats, or one alone; empty: none
   std::string workspace = "step";
+  std::string rule = {};  // the text that Write shows (own_rule.h); empty: that of the first side's rule
   ViewOptions view = {};
   TextView text = {};
   LearnView learn = {};
@@ -277,6 +278,7 @@ struct SessionState {
       Field{"words", &SessionState::words, {.of_text = true}},
       Field{"repeated", &SessionState::repeated, {.held = Held::place, .of_text = true}},
       Field{"workspace", &SessionState::workspace, {.held = Held::looks}},
+      Field{"rule", &SessionState::rule},
       Field{"view", &SessionState::view, {.held = Held::looks}},
       Field{"text", &SessionState::text, {.held = Held::looks}},
       Field{"learn", &SessionState::learn, {.held = Held::looks}},

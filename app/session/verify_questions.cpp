@@ -268,6 +268,7 @@ Found<std::vector<DigitsLost>> DigitsHere::compute(const Foundation& foundation,
 Found<VerifyReport> VerifiedVariant::compute(const Effort& effort) const {
   VerifyPlan plan = with_long_texts ? thorough_plan() : VerifyPlan();
   plan.variants = {variant};
+  plan.random_cases = random_cases;
   plan.backends = usable_backends();
   plan.jobs = std::max(1U, std::thread::hardware_concurrency() / 2);  // the rest is for what is looked at
   const auto told = [&](const VerifyProgress& now) {

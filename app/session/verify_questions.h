@@ -93,6 +93,7 @@ struct DigitsHere {
 struct VerifiedVariant {
   std::string variant = {};
   bool with_long_texts = false;  // 1000 and 4096 tokens too
+  Index random_cases = 0;        // these instead
   auto operator<=>(const VerifiedVariant&) const = default;
   Found<VerifyReport> compute(const Effort& effort) const;
 };

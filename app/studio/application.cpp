@@ -6,6 +6,7 @@
 
 #include "app/scene/parts.h"
 #include "app/scene/window.h"
+#include "app/session/own_rule.h"
 #include "app/session/typed_text.h"
 #include "app/widgets/text.h"
 #include "core/steps/recognised.h"
@@ -121,6 +122,7 @@ void Application::require_workspace() {
 bool Application::open_first_text() { return session.open_named(text_id(usual_text())); }
 
 bool Application::open(const std::filesystem::path& path) try {
+  if (path.extension() == ".rule") return open_rule(path);
   if (std::filesystem::path(path_in_id(path.string())).extension() != ".json")
     return session.open_named(path.string());
   const std::string text = read_text_file(path, most_places_bytes);
@@ -139,6 +141,17 @@ bool Application::open(const std::filesystem::path& path) try {
 } catch (const InputError& error) {
   session.set_message(error.what());
   return false;
+}
+
+/// Shows the text of a file in Write; without a flaw its rule is computed.
+bool Application::open_rule(const std::filesystem::path& path) {
+  std::string text = read_text_file(path, most_rule_bytes);
+  session.clear_message();
+  session.end_merge();
+  session.change([&](SessionState& state) { write_rule(state, std::move(text)); });
+  enter("write");
+  show_open = false;
+  return true;
 }
 
 /// Takes the places of a file for the pinned ones and goes to the first.

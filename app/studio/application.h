@@ -269,6 +269,7 @@ class Application {
   void play_step();
   void tell_on();
   void layout(float top, float bottom);
+  bool open_rule(const std::filesystem::path& path);
   bool open_places(const std::filesystem::path& path, const std::string& text);
   void draw_panels();
   std::vector<const Panel*> shown_panels() const;

@@ -48,6 +48,7 @@ struct Workspace {
   int key;            // ImGuiKeyChord that leads to it; 0: none
   std::span<const Panel> panels;
   float wider_left = 0;  // by how much the left column is wider than usual, in design pixels
+  bool in_bar = true;    // whether the top bar names it; else only while it is shown
 };
 
 /// The one list of workspaces, in app/views; the program starts in the first.

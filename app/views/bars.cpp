@@ -1,5 +1,6 @@
 #include <fmt/ranges.h>
 
+#include "app/session/own_rule.h"
 #include "app/views/data_parts.h"
 #include "app/views/found_list.h"
 #include "app/views/story_page.h"
@@ -23,9 +24,12 @@ constexpr float list_width = 380;
 Node tabs(Application& application) {
   Nodes all;
   if (application.workspaces().size() < 2) return scene::column({});
-  for (const Workspace& workspace : application.workspaces())
-    all += with_command(application, std::string("workspace.") + workspace.id,
-                        {Button{workspace.name, Button::Look::tab, &workspace == &application.workspace()}});
+  for (const Workspace& workspace : application.workspaces()) {
+    const bool is_shown = &workspace == &application.workspace();
+    if (workspace.in_bar || is_shown)
+      all += with_command(application, std::string("workspace.") + workspace.id,
+                          {Button{workspace.name, Button::Look::tab, is_shown}});
+  }
   return scene::row(std::move(all), Gap::wide);
 }
 
@@ -94,6 +98,22 @@ void choose_variant(Application& application, const std::string& variant) {
   scene::close();
 }
 
+/// A way to the text of a rule of one's own, and the written rules.
+Nodes own_rows(Application& application, const std::string& present) {
+  Nodes rows;
+  for (const std::string& id : own_rules(application.session.state())) {
+    const Variant& variant = find_variant(id);
+    rows += scene::choice(variant.label + (id == present ? " · in use" : " · yours"), id == present)
+                .named(variant.label)
+                .on([&application, id] { choose_variant(application, id); });
+  }
+  rows += scene::choice("write your own …", false).named("write").on([&application] {
+    application.enter("write");
+    scene::close();
+  });
+  return rows;
+}
+
 /// A filter above the rules whose names or sentences contain what is typed, those whose names do first. It
 /// opens at the current rule.
 Node list_of_rules(Application& application) {
@@ -122,9 +142,10 @@ Node list_of_rules(Application& application) {
       scene::Filter{.box = &list.filter, .hint = "Find a rule", .entered = [&application, &list, left] {
                       if (!left.empty()) choose_variant(application, list.at);
                     }}};
-  return scene::column({std::move(line).named("typed"),
-                        scene::scroll("rules", scene::column(std::move(rows), Gap::hair)).fixed(520)},
-                       Gap::near);
+  return scene::column(
+      {std::move(line).named("typed"), scene::column(own_rows(application, present), Gap::hair),
+       scene::scroll("rules", scene::column(std::move(rows), Gap::hair)).fixed(520)},
+      Gap::near);
 }
 
 Node variant_menu(Application& application, bool is_narrow) {

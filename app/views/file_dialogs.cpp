@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 constexpr float card_width = 600;  // design pixels
 
-constexpr std::string_view data_endings[] = {".npz", ".npy", ".safetensors", ".csv", ".json"};
+constexpr std::string_view data_endings[] = {".npz", ".npy", ".safetensors", ".csv", ".json", ".rule"};
 
 /// The path for what was typed: "~" is the home folder.
 fs::path typed_path(const std::string& typed) {

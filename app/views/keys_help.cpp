@@ -68,7 +68,13 @@ std::vector<Group> groups(const Application& application) {
   std::vector<Group> all;
   for (const Command& command : application.commands()) {
     if (command.key == 0 || is_elsewhere(command.group, application)) continue;
-    if (all.empty() || all.back().name != command.group) all.push_back({command.group, {}});
+    const bool is_new = all.empty() || all.back().name != command.group;
+    if (!is_new && command.group == "Workspace") {  // their keys are numbers in a row
+      HelpLine& line = all.back().rows.front();
+      line = {line.key.substr(0, line.key.find(' ')) + " … " + key_name(command.key), "the workspaces"};
+      continue;
+    }
+    if (is_new) all.push_back({command.group, {}});
     all.back().rows.push_back({key_name(command.key), command.words});
   }
   for (Group& group : mouse()) {

@@ -262,6 +262,8 @@ Node story_buttons(Application& application) {
     if (!application.lesson.is_on())
       all += with_command(application, "lesson.list", scene::word_button("lessons"));
     all += with_command(application, "text.type", scene::word_button("type a text"));
+    if (!application.lesson.is_on() && application.workspace().in_bar)
+      all += with_command(application, "workspace.write", scene::word_button("write a rule"));
     return scene::row(std::move(all), Gap::wide);
   });
 }

@@ -17,6 +17,7 @@ void draw_verify(Application&), draw_verify_faults(Application&), draw_verify_gr
 void draw_verify_floor(Application&);
 void draw_measure(Application&), draw_measure_roof(Application&), draw_measure_side(Application&);
 void draw_measure_floor(Application&);
+void draw_rule_text(Application&), draw_rule_found(Application&);
 void draw_data_page(Application&), draw_keys_help(Application&), draw_open_dialog(Application&);
 void draw_places_card(Application&), draw_save_dialog(Application&), draw_palette(Application&);
 void draw_names_card(Application&);
@@ -83,6 +84,20 @@ constexpr Panel measure_panels[] = {
      0.13F},
 };
 
+constexpr Panel write_panels[] = {
+    {"Your rule", left_top, draw_rule_text, "text equations write own editor", nullptr, story},
+    {"What happened##write", center, draw_step_story, "story memory before after", nullptr, story, story},
+    {"The text##story of write", bottom, draw_story_floor, "tokens words", nullptr, story, story},
+    {"Data##write", left_bottom, draw_data, "sliders heads gates strengths alpha beta options",
+     has_room_for_lines, Level::all},
+    {"Stage##write", center, draw_stage, "matrices pictures tiles"},
+    {"What the memory returns##write", center_bottom, draw_answers, "recall keys values table", has_answers},
+    {"What it is", right_top, draw_rule_found, "structure decay erase write read forms proof"},
+    {"Why this number?##write", right_bottom, draw_why, "provenance shares explain erased", nullptr,
+     Level::all},
+    {"Timeline##write", bottom, draw_timeline, "text tokens floor"},
+};
+
 constexpr Workspace all_workspaces[] = {
     {"step", "Step", "What one operation does to the memory", ImGuiMod_Ctrl | ImGuiKey_1, step_panels},
     {"learn", "Learn", "How large a step can be, and what the memory still recalls",
@@ -96,6 +111,8 @@ constexpr Workspace all_workspaces[] = {
      ImGuiMod_Ctrl | ImGuiKey_5, verify_panels, 44},
     {"measure", "Measure", "What is faster here: forms, rules and devices over the length of the sequence",
      ImGuiMod_Ctrl | ImGuiKey_6, measure_panels},
+    {"write", "Write", "A rule of your own: type its lines, and see what it does and which forms it has",
+     ImGuiMod_Ctrl | ImGuiKey_7, write_panels, 150, false},
 };
 
 }  // namespace

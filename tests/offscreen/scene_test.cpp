@@ -206,6 +206,7 @@ TEST_CASE("every kind of node draws something", "[scene]") {
   FilterBox filter;
   all.push_back(Node{scene::Input{.text = "word"}});  // these take the keyboard, so they come last
   all.push_back(Node{scene::Filter{.box = &filter, .hint = "word"}});
+  all.push_back(Node{scene::Editor{.text = "word"}}.named("editor"));
 
   const auto empty = picture(scene::space(Gap::near));
   std::set<std::size_t> kinds;

@@ -82,6 +82,10 @@ inline std::map<std::string, StateChange> special_changes() {
          else
            state.edits.erase(state.edits.begin() + dice.below(5));
        }},
+      {"rule",
+       [](State& state, Dice& dice) {
+         state.rule = fmt::format("S = {} S + k v^T\no = S^T q # ∂", dice.below(3));
+       }},
       {"head", [](State& state, Dice&) { state.head = state.data == "made in a test" ? 1 - state.head : 0; }},
       {"sides",
        [](State& state, Dice& dice) {

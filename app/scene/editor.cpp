@@ -1,0 +1,143 @@
+#include "app/scene/editor.h"
+
+#include <TextEditor.h>
+
+#include "app/gl/context_local.h"
+#include "app/widgets/style.h"
+
+namespace palimpsest::scene {
+
+namespace {
+
+using Colour = TextEditor::Color;
+
+constexpr int pause = 250;            // milliseconds from the first change until the text is reported
+constexpr float line_spacing = 1.3F;  // of the height of a line
+
+// The editor colours letters by kinds of its own, which stand for roles here.
+constexpr std::pair<Role, Colour> colours_of_roles[] = {{Role::plain, Colour::text},
+                                                        {Role::query, Colour::identifier},
+                                                        {Role::key, Colour::string},
+                                                        {Role::value, Colour::preprocessor},
+                                                        {Role::gate, Colour::declaration},
+                                                        {Role::strength, Colour::knownIdentifier},
+                                                        {Role::error, Colour::matchingBracketError}};
+
+TextEditor::Palette palette() {
+  const style::Palette& c = style::colours();
+  TextEditor::Palette all;
+  all.fill(c.text);
+  const auto set = [&](Colour what, ImU32 colour) { all[static_cast<std::size_t>(what)] = colour; };
+  for (const auto& [role, colour] : colours_of_roles) set(colour, c.role(role));
+  for (const Colour dim : {Colour::keyword, Colour::comment, Colour::lineNumber}) set(dim, c.dim);
+  set(Colour::background, c.panel);
+  set(Colour::selection, style::with_alpha(c.accent, style::selection_strength));
+  set(Colour::whitespace, c.faint);
+  for (const Colour bracket : {Colour::matchingBracketBackground, Colour::matchingBracketActive})
+    set(bracket, style::with_alpha(c.accent, style::selection_strength));
+  return all;
+}
+
+bool is_letter(ImWchar letter) { return TextEditor::CodePoint::isWord(letter) || letter == '_'; }
+
+/// What is kept of an editor between frames: its own history, and the text that it was last given or has
+/// reported.
+struct Kept {
+  TextEditor editor = {};
+  TextEditor::Language language = {};
+  TextEditor::AutoCompleteConfig completion = {};
+  std::string text = {};
+  std::map<std::string, Role, std::less<>> roles = {};
+  std::vector<std::string> completions = {};
+  std::optional<Theme> theme = {};
+  std::optional<TextFlaw> flaw = {};
+  bool is_new = true;
+  bool has_changed = false;
+
+  Kept() {
+    editor.SetShowWhitespacesEnabled(false);
+    editor.SetShowScrollbarMiniMapEnabled(false);
+    editor.SetCompletePairedGlyphs(false);
+    editor.SetAutoIndentEnabled(false);
+    editor.SetWordWrapEnabled(true);
+    editor.SetLineSpacing(line_spacing);
+    editor.SetChangeCallback([this] { has_changed = true; }, pause);
+    language.name = "rule";
+    language.singleLineComment = "#";
+    language.customTokenizer = [this](TextEditor::Iterator start, TextEditor::Iterator end, Colour& colour) {
+      return word(start, end, colour);
+    };
+    completion.callback = [this](TextEditor::AutoCompleteState& state) {
+      state.suggestions.clear();
+      for (const std::string& name : completions)
+        if (name.starts_with(state.searchTerm) && name != state.searchTerm) state.suggestions.push_back(name);
+    };
+    editor.SetAutoCompleteConfig(&completion);
+  }
+
+  /// Colours the word that begins at `start`, if one does.
+  TextEditor::Iterator word(TextEditor::Iterator start, TextEditor::Iterator end, Colour& colour) const {
+    std::string name;
+    TextEditor::Iterator i = start;
+    for (; i < end && is_letter(*i); ++i) {
+      char bytes[4];
+      name.append(bytes, TextEditor::CodePoint::write(bytes, *i));
+    }
+    colour = Colour::text;
+    if (const auto role = roles.find(name); role != roles.end())
+      colour = std::ranges::find(colours_of_roles, role->second, &std::pair<Role, Colour>::first)->second;
+    return i;
+  }
+
+  void mark(const std::optional<TextFlaw>& wrong) {
+    editor.ClearSquiggles();
+    flaw = wrong;
+    if (!wrong) return;
+    const auto line = static_cast<std::size_t>(std::max<std::ptrdiff_t>(wrong->line - 1, 0));
+    const std::string words = editor.GetLineText(line);
+    const auto begin = std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(wrong->column - 1, 0)),
+                                words.empty() ? 0 : words.size() - 1);
+    std::size_t end = begin + 1;
+    while (end < words.size() && std::string_view(" \t*+-()").find(words[end]) == std::string_view::npos)
+      ++end;
+    editor.AddSquiggle({line, begin}, {line, end}, 0, style::colours().alarm, wrong->words);
+  }
+};
+
+}  // namespace
+
+std::optional<std::string> edit(const Editor& editor, const std::string& label, const Rectangle& where) {
+  auto& kept = context_local<std::map<std::string, std::unique_ptr<Kept>>, Kept>()[label];
+  if (!kept) kept = std::make_unique<Kept>();
+  TextEditor& shown = kept->editor;
+  if (kept->is_new || kept->text != editor.text) {
+    kept->text = editor.text;
+    shown.SetText(kept->text);
+    kept->has_changed = false;
+  }
+  if (kept->is_new || kept->roles != editor.roles) {
+    kept->roles = editor.roles;
+    shown.SetLanguage(nullptr);  // colours everything again
+    shown.SetLanguage(&kept->language);
+  }
+  kept->completions = editor.completions;
+  if (kept->theme != style::theme()) {
+    kept->theme = style::theme();
+    shown.SetPalette(palette());
+  }
+  if (kept->is_new || kept->flaw != editor.flaw) kept->mark(editor.flaw);
+  kept->is_new = false;
+  ImGui::SetCursorScreenPos(where.minimum);
+  {
+    const style::TextStyle letters(style::Text::number);
+    shown.Render(label.c_str(), where.size());
+  }
+  if (!std::exchange(kept->has_changed, false)) return std::nullopt;
+  std::string text = shown.GetText();
+  if (text == kept->text) return std::nullopt;
+  kept->text = text;
+  kept->flaw.reset();
+  return text;
+}
+
+}  // namespace palimpsest::scene

@@ -1,0 +1,120 @@
+#include "app/session/own_rule.h"
+
+#include <fmt/format.h>
+
+#include "core/proof/twin.h"
+#include "core/variants/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr const char* text_to_begin_with =
+    "inputs  alpha: gate per token; beta: strength per token\n"
+    "S' = alpha * S\n"
+    "S  = S' + beta * k (v - S'^T k)^T\n"
+    "o  = S^T q\n";
+
+/// Collects what a rule does, in its own letters.
+struct Facts {
+  const RowForm& form;
+  Symbols symbols;
+  std::vector<RuleFact> all = {};
+
+  void add(const char* name, Role role, std::string words) { all.push_back({name, std::move(words), role}); }
+  std::string letters(const Expression& x) const { return unicode(latex(x, symbols)); }
+
+  /// Of one of a token's steps.
+  void add(const RowArrays& row) {
+    const Structure& structure = form.structure;
+    if (row.gate)
+      add("decay", Role::gate,
+          fmt::format("{}, a number for each {}", letters(*row.gate),
+                      structure.decay == Decay::scalar ? "token" : "key channel"));
+    if (row.mu) add("decay", Role::gate, letters(*row.mu) + ", a number for each value channel");
+    if (!row.gate && !row.mu) add("decay", Role::gate, "none");
+    add("erase", Role::error,
+        !row.erases ? "none"
+                    : fmt::format("what the memory {} the decay returns for {}",
+                                  structure.erase == Erase::decayed ? "after" : "before",
+                                  letters(row.a ? *row.a : row.k)));
+    add_write(row.k, row.v, row.beta);
+    if (row.k_plain) add_write(*row.k_plain, row.v_plain, {});
+  }
+
+  void add_write(const Expression& key, const std::optional<Expression>& value,
+                 const std::optional<Expression>& strength) {
+    std::string words = fmt::format("{} under {}", value ? letters(*value) : "what was erased", letters(key));
+    if (strength) words += fmt::format(", with the strength {}", letters(*strength));
+    add("write", Role::value, std::move(words));
+  }
+};
+
+}  // namespace
+
+std::string own_rule(const SessionState& state) {
+  if (!state.rule.empty()) return state.rule;
+  const std::string text = written_text(find_variant(without_strength(state.sides.front().variant)));
+  return text.empty() ? text_to_begin_with : text;
+}
+
+void write_rule(SessionState& state, std::string text) {
+  state.rule = std::move(text);
+  if (!flaw_of(state.rule)) state.sides.front().variant = written_id(state.rule);
+}
+
+std::optional<RuleTextError> flaw_of(std::string_view text) {
+  try {
+    written_rule(text);
+    return std::nullopt;
+  } catch (const RuleTextError& error) {
+    return error;
+  }
+}
+
+std::vector<std::string> own_rules(const SessionState& state) {
+  std::vector<std::string> ids;
+  const auto add = [&](const std::string& id) {
+    if (id.starts_with(written_prefix) && !is_among(id, ids)) ids.push_back(id);
+  };
+  if (!state.rule.empty() && !flaw_of(state.rule)) add(written_id(state.rule));
+  for (const Side& side : state.sides) add(side.variant);
+  return ids;
+}
+
+std::vector<RuleFact> rule_facts(const WrittenRule& rule) {
+  if (const auto* const why_not = std::get_if<NoRowForm>(&rule.form))
+    return {{"shape", fmt::format("no row program: {} (line {})", why_not->reason, why_not->line)}};
+  const auto& form = std::get<RowForm>(rule.form);
+  Facts facts = {form, written_steps(rule.text).symbols};
+  for (const RowArrays& row : form.rows) facts.add(row);
+  facts.add("read", Role::query,
+            fmt::format("with {}, {} the write", facts.letters(form.q),
+                        form.structure.read_at == ReadAt::before_row ? "before" : "after"));
+  return facts.all;
+}
+
+Found<NearestRule> NearestTo::compute(const Effort&) const {
+  const Variant& rule = find_variant(variant);
+  if (const Variant* const twin = twin_of(rule)) return NearestRule{twin, true};
+  const WrittenRule& own = written_rule(written_text(rule));
+  if (std::holds_alternative<NoRowForm>(own.form)) return NearestRule();
+  const std::vector<RuleFact> facts = rule_facts(own);
+  NearestRule nearest;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const Variant& known : variants()) {
+    if (known.text.empty()) continue;
+    const std::vector<RuleFact> others = rule_facts(written_rule(known.text));
+    std::vector<RuleFact> differs;
+    std::ranges::copy_if(others, std::back_inserter(differs),
+                         [&](const RuleFact& fact) { return !is_among(fact, facts); });
+    const std::size_t missing =
+        std::ranges::count_if(facts, [&](const RuleFact& fact) { return !is_among(fact, others); });
+    if (differs.size() + missing >= least) continue;
+    least = differs.size() + missing;
+    nearest = {&known, false, std::move(differs)};
+  }
+  return nearest;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,213 @@
+#include "app/session/own_rule.h"
+#include "app/session/verify_questions.h"
+#include "app/views/view.h"
+#include "app/words/forms.h"
+#include "core/variants/variants.h"
+#include "core/written/formula_reader.h"
+
+// The workspace Write: the text of a rule, and what was made of it.
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index cases_tried = 200;
+constexpr float texts_width = 320;   // design pixels
+constexpr float text_share = 0.55F;  // of the panel; the typeset lines have the rest
+
+void write(Application& application, const std::string& text) {
+  application.session.change([&](SessionState& state) { write_rule(state, text); }, "rule text");
+}
+
+/// The rules that have a text, to begin with one of them.
+Node list_of_texts(Application& application) {
+  Nodes rows;
+  for (const Variant& variant : variants()) {
+    const std::string text = written_text(variant);
+    if (text.empty()) continue;
+    rows +=
+        scene::choice(variant.label, false).named(variant.id).told(variant.words).on([&application, text] {
+          application.session.end_merge();
+          write(application, text);
+          scene::close();
+        });
+  }
+  return scene::scroll("texts", scene::column(std::move(rows), Gap::hair)).fixed(420);
+}
+
+/// The roles of the names in a text, for its colours.
+std::map<std::string, Role, std::less<>> roles_of(const std::optional<RuleText>& rule) {
+  std::map<std::string, Role, std::less<>> roles = {{"q", Role::query}, {"k", Role::key}, {"v", Role::value}};
+  if (!rule) return roles;
+  for (const auto& [name, symbol] : written_steps(*rule).symbols) {
+    roles.insert({name, symbol.role});
+    roles.insert({unicode("\\" + name), symbol.role});  // a Greek letter in place of its name
+  }
+  return roles;
+}
+
+/// What a formula of the rule may name, and the functions.
+std::vector<std::string> names_in(const RuleText& rule) {
+  std::vector<std::string> names = {"q", "k", "v"};
+  for (const Input& input : rule.inputs) names.push_back(input.name);
+  for (const Parameter& setting : rule.parameters) names.push_back(setting.name);
+  for (const RuleMemory& memory : rule.memories) names.push_back(memory.name);
+  std::ranges::copy(formula_functions(), std::back_inserter(names));
+  return names;
+}
+
+/// Every line as it was read, typeset, under the number that it has in the text.
+Node lines_of(const RuleText& rule) {
+  const Symbols symbols = written_steps(rule).symbols;
+  Nodes cells;
+  for (const RuleLine& line : rule.lines) {
+    cells += scene::tag(std::to_string(line.line));
+    cells += Node{scene::Formula{.latex = latex(line.equation, symbols), .fit = Fit::wrap}}.filling();
+  }
+  return scene::grid(2, std::move(cells), Gap::near, Gap::small).named("lines");
+}
+
+/// What is shown of a text. Names and their roles are those of the last text without a flaw.
+struct ReadRule {
+  std::optional<RuleTextError> flaw = {};
+  Node lines = scene::column({scene::caption("The last text that was a rule is still computed.")});
+  std::map<std::string, Role, std::less<>> roles = roles_of({});
+  std::vector<std::string> names = {};
+
+  void read(const std::string& text) {
+    flaw = flaw_of(text);
+    lines = ReadRule().lines;
+    if (flaw) return;
+    const RuleText& rule = written_rule(text).text;
+    lines = scene::scroll("typeset", lines_of(rule));
+    roles = roles_of(rule);
+    names = names_in(rule);
+  }
+};
+
+Node text_panel(Application& application) {
+  const SessionState& state = application.session.state();
+  const std::string text = own_rule(state);
+  auto& read = context_local<ReadRule>();
+  kept_for(text, [&] { return read.read(text), true; });
+  scene::Editor editor = {.text = text, .roles = read.roles, .completions = read.names};
+  editor.set = [&application](const std::string& changed) { write(application, changed); };
+  if (read.flaw) editor.flaw = scene::TextFlaw{read.flaw->line, read.flaw->column, read.flaw->what()};
+
+  Nodes all = {
+      scene::row({scene::heading("Your rule"), scene::rest(),
+                  Node{scene::Menu{.words = "start from",
+                                   .content = [&application] { return list_of_texts(application); },
+                                   .width = texts_width}}
+                      .named("start from")
+                      .told("Replaces the text by that of a known rule. Ctrl+Z brings yours back.")}),
+      Node{std::move(editor)}.named("text").filling(text_share)};
+  if (read.flaw)
+    all += scene::text(read.flaw->what(), style::Text::caption, style::colours().alarm).named("flaw");
+  const bool is_used = text == written_text(find_variant(state.sides.front().variant));
+  if (!read.flaw && !is_used)
+    all +=
+        scene::link("compute this rule").named("use").on([&application, text] { write(application, text); });
+  all += scene::rule();
+  all += Node(read.lines).filling(1 - text_share);
+  all += scene::row(
+      {scene::link("export…")
+           .told("Writes the text into a file, for `palimpsest rule check` and `--variant`.")
+           .enabled_if(!read.flaw)
+           .on([&application, text] { application.ask_where_to_save_text("rule", text, ".rule"); })});
+  return scene::column(std::move(all), Gap::near).named("rule");
+}
+
+/// The largest difference of the runs of a form in a precision; null where there are none.
+const VerifyResult* result_of(const VerifyReport& report, Form form, Precision precision) {
+  const auto found = std::ranges::find_if(report.results, [&](const VerifyResult& result) {
+    return result.form == form && result.precision == precision && result.device == "cpu";
+  });
+  return found == report.results.end() ? nullptr : &*found;
+}
+
+Node form_row(const Variant& variant, Form form, const Known<VerifyReport>& proof) {
+  const style::Palette& c = style::colours();
+  const std::optional<std::string> missing = variant.rule->missing(form, random_settings(variant, {}, 1));
+  if (missing)
+    return scene::column(
+               {scene::line(form_label(form), style::Text::body, scene::faint_ink), scene::caption(*missing)},
+               Gap::tight)
+        .named(name(form));
+  const VerifyResult* const in_f64 = proof.value ? result_of(*proof.value, form, Precision::f64) : nullptr;
+  const VerifyResult* const in_f32 = proof.value ? result_of(*proof.value, form, Precision::f32) : nullptr;
+  const bool is_wrong = (in_f64 && !in_f64->passed()) || (in_f32 && !in_f32->passed());
+  const auto line = [&](bool has_f32) {
+    Nodes all = {scene::text(form_label(form), style::Text::strong, 0, Fit::whole), scene::rest()};
+    if (in_f32 && has_f32) all += scene::number("f32 " + plain_number(in_f32->worst.error), scene::dim_ink);
+    if (in_f64) all += scene::number(plain_number(in_f64->worst.error), is_wrong ? c.alarm : c.good);
+    return scene::row(std::move(all));
+  };
+  const double done = proof.value ? 1 : proof.progress;
+  return scene::column(
+             {scene::first_that_fits({line(true), line(false)}),
+              Node{scene::Bar{
+                  .value = done, .ink = is_wrong ? c.alarm : c.good, .height = 4, .shows_zero = false}}},
+             Gap::tight)
+      .named(name(form));
+}
+
+std::string in_words(const NearestRule& nearest) {
+  const std::string& label = nearest.variant->label;
+  if (nearest.is_same) return fmt::format("The same as {}: both gave the same numbers.", label);
+  std::string words = fmt::format("Nearest: {}.", label);
+  for (const RuleFact& fact : nearest.differs) words += fmt::format(" Its {}: {}.", fact.name, fact.words);
+  return words;
+}
+
+Node found_panel(Application& application) {
+  Session& session = application.session;
+  const Variant& variant = find_variant(session.choice().variant);
+  const std::string text = written_text(variant);
+  if (text.empty())
+    return scene::column({scene::heading(variant.label), scene::paragraph(variant.words),
+                          scene::paragraph("It is not the rule of a text: it needs more than the language of "
+                                           "texts has.")},
+                         Gap::near)
+        .named("found");
+  const WrittenRule& rule = written_rule(text);
+  Nodes all = {scene::heading(variant.label)};
+  Nodes facts;
+  for (const RuleFact& fact : rule_facts(rule))
+    facts += scene::top_row({scene::line(fact.name, style::Text::body, scene::role_ink(fact.role)).fixed(52),
+                             scene::text(fact.words).filling()},
+                            Gap::near);
+  all += scene::column(std::move(facts)).named("facts");
+  const Known<NearestRule> nearest = session.questions().ask(NearestTo{variant.id});
+  if (nearest.value && nearest.value->variant && nearest.value->variant != &variant)
+    all += scene::text(in_words(*nearest.value)).named("nearest");
+  if (!variant.loss.latex.empty()) {
+    all += scene::text("One gradient step for each write, on");
+    all += scene::formula(variant.loss.latex);
+  }
+  all += scene::rule();
+  all += scene::row({scene::heading("Its forms"), scene::rest(), scene::tag("largest difference, f64")});
+  const Known<VerifyReport> proof = session.questions().ask(
+      VerifiedVariant{.variant = variant.id, .random_cases = cases_tried}, Urgency::later);
+  for (const Form form : all_forms) all += form_row(variant, form, proof);
+  if (!proof.reason.empty()) all += scene::text(proof.reason, style::Text::caption, style::colours().alarm);
+  all +=
+      scene::caption(
+          fmt::format("Compared with the lines of the text, computed one by one in f64, in {} random cases. "
+                      "Numbers were compared: this is no proof.",
+                      cases_tried))
+          .named("proof");
+  return scene::column(std::move(all), Gap::near).named("found");
+}
+
+}  // namespace
+
+void draw_rule_text(Application& application) {
+  scene::show_panel("##your rule", false, [&] { return text_panel(application); });
+}
+
+void draw_rule_found(Application& application) {
+  scene::show_panel("##what it is", true, [&] { return found_panel(application); });
+}
+
+}  // namespace palimpsest
