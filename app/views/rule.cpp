@@ -188,7 +188,7 @@ Node found_panel(Application& application) {
   all += scene::rule();
   all += scene::row({scene::heading("Its forms"), scene::rest(), scene::tag("largest difference, f64")});
   const Known<VerifyReport> proof = session.questions().ask(
-      VerifiedVariant{.variant = variant.id, .random_cases = cases_tried}, Urgency::later);
+      VerifiedVariant{.variant = rule.variant.id, .random_cases = cases_tried}, Urgency::later);
   for (const Form form : all_forms) all += form_row(variant, form, proof);
   if (!proof.reason.empty()) all += scene::text(proof.reason, style::Text::caption, style::colours().alarm);
   all +=

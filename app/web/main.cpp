@@ -206,6 +206,19 @@ std::string begin_visit(const std::vector<std::string>& words) {
   }
 }
 
+/// Draws a frame of the level "work" that nobody sees, while the page still loads: a browser compiles a
+/// function when it first runs, and the first press would wait for that.
+void rehearse(Showing& showing) {
+  Application& application = showing.application;
+  const Level level = application.view.level;
+  const auto change_to = [&](Level next) {
+    application.change_view([next](ViewOptions& view) { view.level = next; });
+  };
+  change_to(Level::work);
+  showing.window.draw_frame([&] { application.draw(showing.window.scale()); }, false);
+  change_to(level);
+}
+
 /// Opens the link; says what is wrong with it, and opens the first capture, where that cannot be.
 void open_link() {
   fetched.is_opening = true;
@@ -219,6 +232,7 @@ void open_link() {
   if (is_among(std::string_view("light"), link))  // the browser's wish becomes the setting of the user
     application.change_view([](ViewOptions& view) { view.theme = Theme::light; });
   if (!problem.empty()) application.session.set_message(problem);
+  rehearse(visit->showing);
   visit->showing.window.run([] { visit->draw(); });
 }
 

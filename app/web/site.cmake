@@ -19,7 +19,7 @@ foreach(licence IN ITEMS
     palimpsest=${CMAKE_SOURCE_DIR}/LICENSE notices=${CMAKE_SOURCE_DIR}/docs/NOTICES.md zlib=${zlib}/LICENSE
     freetype=${PALIMPSEST_SOURCES_freetype}/docs/FTL.TXT pcre2=${PALIMPSEST_SOURCES_pcre2}/LICENCE.md
     libzip=${PALIMPSEST_SOURCES_libzip}/LICENSE imgui=${imgui_dir}/LICENSE.txt implot=${implot_dir}/LICENSE
-    text_editor=${editor_dir}/LICENSE
+    editor=${editor_dir}/LICENSE
     microtex=${microtex_dir}/MicroTeX/LICENSE fonts=${CMAKE_SOURCE_DIR}/assets/fonts/LICENSE.txt
     eigen=/usr/share/doc/libeigen3-dev/copyright fmt=/usr/share/doc/libfmt-dev/copyright
     json=/usr/share/doc/nlohmann-json3-dev/copyright emscripten=/usr/share/doc/emscripten/copyright)

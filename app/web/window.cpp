@@ -155,6 +155,8 @@ void connect_platform() {
 
 struct Window::State : Page {};
 
+extern "C" void page_resize(int width, int height, float ratio);
+
 Window::Window(WindowOptions options) : state_(std::make_unique<State>()) {
   page = state_.get();
   page->options = std::move(options);
@@ -166,6 +168,11 @@ Window::Window(WindowOptions options) : state_(std::make_unique<State>()) {
   if (state_->context <= 0) throw Error("this browser gives no WebGL 2");
   emscripten_webgl_make_context_current(state_->context);
   state_->canvas = std::make_unique<Canvas>();
+  double width = 0;
+  double height = 0;
+  emscripten_get_element_css_size("#canvas", &width, &height);
+  const auto ratio = static_cast<float>(emscripten_get_device_pixel_ratio());
+  page_resize(static_cast<int>(width * ratio), static_cast<int>(height * ratio), ratio);
   connect_platform();
 }
 

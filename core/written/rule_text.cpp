@@ -154,7 +154,10 @@ class RuleReader {
     if (name == "alpha" && known->range == Range::decay) input = decay_input(axes->second);
     if (known->range == Range::decay) input.keeps = 1;
     if (known->range == Range::decay && axes->second.back() == "dv") input.range = mu_input().range;
-    rule_.inputs.push_back(demonstrated(std::move(input), known->stand_in));
+    StandIn stand_in = known->stand_in;
+    if (!stand_in.like.empty())  // of the same size
+      stand_in.like = along == "token" ? "" : along == "key channel" ? "k" : "v";
+    rule_.inputs.push_back(demonstrated(std::move(input), std::move(stand_in)));
   }
 
   /// "gamma = 0.9 in [0, 1]: decay".
