@@ -394,6 +394,49 @@ TEST_CASE("faulty derivations are found by comparing with the lines of the text"
   }
 }
 
+TEST_CASE("rules of papers that the table lacks have every form, or say why not") {
+  const std::string alpha = "inputs alpha: gate per token\n";
+  const std::string beta = "inputs beta: strength per token\n";
+  const std::vector<std::pair<std::string, std::string>> rules = {
+      // The second pass of Gated Slot Attention (Zhang et al., 2024), for given weights of the slots.
+      {"inputs alpha: gate per key channel\nS = Diag(alpha) S + (1 - alpha) v^T\no = S^T softmax(q)", ""},
+      // ABC (Peng et al., 2022), whose weights are what is forgotten, too.
+      {"inputs w: number per key channel\nphi = softmax(w)\nS = Diag(1 - phi) S + phi v^T\n"
+       "o = S^T softmax(q)",
+       ""},
+      // Longhorn (Liu et al., 2024) with the whole erase instead of its diagonal.
+      {"inputs beta: rate per token\ndelta = beta / (1 + beta |k|^2)\n"
+       "S = (I - delta k k^T) S + delta k v^T\no = S^T q",
+       ""},
+      // DeltaProduct (Siems et al., 2025) whose second step only erases.
+      {alpha + "inputs p: key per key channel\nS' = alpha S\nS'' = S' + k (v - S'^T k)^T / (|k|^2 + 1)\n"
+               "S = S'' - p (S''^T p)^T / (|p|^2 + 1)\no = S^T q",
+       ""},
+      {"inputs mu: gate per value channel\nS = S Diag(mu) + 0.5 k (v - S^T k)^T\no = S^T q",
+       "parts of the memory decay differently on the value side (line 2)"},
+      {alpha + "memory F: key x value\nS = alpha S + k v^T\nF = 0.5 F + k v^T\no = S^T q + F^T q",
+       "it has a second memory, F (line 4)"},
+      // Oja's rule (1982).
+      {beta + "y = S^T k\nS = S + beta (k - S y) y^T + beta k v^T\no = S^T q",
+       "memories are multiplied with each other (line 3)"},
+      {alpha + "S = alpha * gelu(S) + k v^T\no = S^T q", "the memory enters through gelu (line 2)"}};
+  for (const auto& [text, reason] : rules) {
+    INFO(text);
+    const Variant& variant = written_rule(text).variant;
+    const std::optional<std::string> missing =
+        variant.rule->missing(Form::chunkwise, random_settings(variant, {}, 1));
+    if (!reason.empty()) {
+      REQUIRE(missing);
+      CHECK_THAT(*missing, says(reason));
+      continue;
+    }
+    CHECK_FALSE(missing);
+    const VerifyReport report = verify({.variants = {variant.id}, .random_cases = 60});
+    CHECK(report.passed());
+    CHECK(report.results.size() == 8);
+  }
+}
+
 TEST_CASE("a rule need not read what data give") {
   const std::string beta = "inputs beta: strength per token\n";
   for (const std::string& text : {beta + "S = S + beta * k (v - S^T k)^T\no = S^T k",
