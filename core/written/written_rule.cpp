@@ -408,7 +408,7 @@ InnerLoss recognised_loss(const Structure& structure) {
 void make_variant(WrittenRule& rule, std::string_view text) {
   Variant& variant = rule.variant;
   variant.id = written_id(text);
-  variant.label = rule.text.title.empty() ? "my rule" : rule.text.title;
+  variant.label = rule.text.title.empty() ? "My rule" : rule.text.title;
   variant.words = rule.text.words.empty() ? "A rule from a text." : rule.text.words;
   variant.paper = rule.text.paper;
   const auto reads_key = [](const RuleLine& line) {
