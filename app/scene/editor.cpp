@@ -4,6 +4,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/widgets/style.h"
+#include "core/base/text.h"
 
 namespace palimpsest::scene {
 
@@ -94,13 +95,12 @@ struct Kept {
     flaw = wrong;
     if (!wrong) return;
     const auto line = static_cast<std::size_t>(std::max<std::ptrdiff_t>(wrong->line - 1, 0));
-    const std::string words = editor.GetLineText(line);
+    const std::size_t length = letter_count(editor.GetLineText(line));
     const auto begin = std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(wrong->column - 1, 0)),
-                                words.empty() ? 0 : words.size() - 1);
-    std::size_t end = begin + 1;
-    while (end < words.size() && std::string_view(" \t*+-()").find(words[end]) == std::string_view::npos)
-      ++end;
-    editor.AddSquiggle({line, begin}, {line, end}, 0, style::colours().alarm, wrong->words);
+                                length > 0 ? length - 1 : 0);
+    const std::string rest = editor.GetSectionText({line, begin}, {line, length});
+    const std::size_t word = letter_count(rest.substr(0, rest.find_first_of(" \t*+-()", 1)));
+    editor.AddSquiggle({line, begin}, {line, begin + word}, 0, style::colours().alarm, wrong->words);
   }
 };
 

@@ -9,12 +9,6 @@ namespace palimpsest {
 
 namespace {
 
-constexpr const char* text_to_begin_with =
-    "inputs  alpha: gate per token; beta: strength per token\n"
-    "S' = alpha * S\n"
-    "S  = S' + beta * k (v - S'^T k)^T\n"
-    "o  = S^T q\n";
-
 /// Collects what a rule does, in its own letters.
 struct Facts {
   const RowForm& form;
@@ -55,11 +49,11 @@ struct Facts {
 std::string own_rule(const SessionState& state) {
   if (!state.rule.empty()) return state.rule;
   const std::string text = written_text(find_variant(without_strength(state.sides.front().variant)));
-  return text.empty() ? text_to_begin_with : text;
+  return text.empty() ? find_variant("gated_deltanet").text : text;
 }
 
 void write_rule(SessionState& state, std::string text) {
-  state.rule = std::move(text);
+  state.rule = text.empty() ? "\n" : std::move(text);  // so that nothing else is shown in its place
   if (!flaw_of(state.rule)) state.sides.front().variant = written_id(state.rule);
 }
 

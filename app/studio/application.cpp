@@ -150,7 +150,7 @@ bool Application::open_rule(const std::filesystem::path& path) {
   session.end_merge();
   session.change([&](SessionState& state) { write_rule(state, std::move(text)); });
   enter("write");
-  show_open = false;
+  show_open = show_data = false;
   return true;
 }
 

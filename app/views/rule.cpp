@@ -128,7 +128,7 @@ const VerifyResult* result_of(const VerifyReport& report, Form form, Precision p
 
 Node form_row(const Variant& variant, Form form, const Known<VerifyReport>& proof) {
   const style::Palette& c = style::colours();
-  const std::optional<std::string> missing = variant.rule->missing(form, random_settings(variant, {}, 1));
+  const std::optional<std::string> missing = variant.rule->missing(form, resolve(variant, {}));
   if (missing)
     return scene::column(
                {scene::line(form_label(form), style::Text::body, scene::faint_ink), scene::caption(*missing)},
@@ -173,7 +173,7 @@ Node found_panel(Application& application) {
   const WrittenRule& rule = written_rule(text);
   Nodes all = {scene::heading(variant.label)};
   Nodes facts;
-  for (const RuleFact& fact : rule_facts(rule))
+  for (const RuleFact& fact : kept_for(text, [&] { return rule_facts(rule); }))
     facts += scene::top_row({scene::line(fact.name, style::Text::body, scene::role_ink(fact.role)).fixed(52),
                              scene::text(fact.words).filling()},
                             Gap::near);
@@ -181,15 +181,13 @@ Node found_panel(Application& application) {
   const Known<NearestRule> nearest = session.questions().ask(NearestTo{variant.id});
   if (nearest.value && nearest.value->variant && nearest.value->variant != &variant)
     all += scene::text(in_words(*nearest.value)).named("nearest");
-  if (!variant.loss.latex.empty()) {
-    all += scene::text("One gradient step for each write, on");
-    all += scene::formula(variant.loss.latex);
-  }
+  all += scene::text(variant.loss.words).named("loss");
+  if (!variant.loss.latex.empty()) all += scene::formula(variant.loss.latex);
   all += scene::rule();
   all += scene::row({scene::heading("Its forms"), scene::rest(), scene::tag("largest difference, f64")});
   const Known<VerifyReport> proof = session.questions().ask(
       VerifiedVariant{.variant = rule.variant.id, .random_cases = cases_tried}, Urgency::later);
-  for (const Form form : all_forms) all += form_row(variant, form, proof);
+  for (const Form form : all_forms) all += form_row(rule.variant, form, proof);
   if (!proof.reason.empty()) all += scene::text(proof.reason, style::Text::caption, style::colours().alarm);
   all +=
       scene::caption(

@@ -172,7 +172,8 @@ Window::Window(WindowOptions options) : state_(std::make_unique<State>()) {
   double height = 0;
   emscripten_get_element_css_size("#canvas", &width, &height);
   const auto ratio = static_cast<float>(emscripten_get_device_pixel_ratio());
-  page_resize(static_cast<int>(width * ratio), static_cast<int>(height * ratio), ratio);
+  page_resize(static_cast<int>(std::lround(width * ratio)), static_cast<int>(std::lround(height * ratio)),
+              ratio);
   connect_platform();
 }
 

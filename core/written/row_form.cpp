@@ -55,12 +55,10 @@ class Algebra {
     }
   }
 
-  /// The line's value as a sum of chains, with everything that reads a memory written out.
-  std::vector<Chain> chains_of(const Expression& expression, const std::set<std::string>& kept) const {
-    const std::set<std::string>* const outer = std::exchange(kept_, &kept);
-    std::vector<Chain> all = chains(expression, false);
-    kept_ = outer;
-    return all;
+  /// The line's value as a sum of chains, with everything that reads a memory written out down to `base`.
+  std::vector<Chain> chains_of(const Expression& expression, const std::string& base) {
+    base_ = base;
+    return chains(expression, false);
   }
 
   bool reads_memory(const Expression& expression) const {
@@ -146,7 +144,7 @@ class Algebra {
   std::vector<Chain> of_tensor(const Expression& x, bool turned) const {
     if (is_among(x.name(), {identity_of_keys, identity_of_values})) return {{}};
     const Equation* const definition = row_called(with_memory_, x.name(), &Equation::result);
-    if (definition && !kept_->contains(x.name())) return chains(definition->expression, turned);
+    if (definition && x.name() != base_) return chains(definition->expression, turned);
     return {{.factors = {turned ? transpose(x) : x}}};
   }
 
@@ -208,7 +206,7 @@ class Algebra {
   const RuleText& rule_;
   Record specimens_;
   std::vector<Equation> with_memory_;
-  mutable const std::set<std::string>* kept_ = nullptr;
+  std::string base_;  // the memory that is not written out
 };
 
 /// The product of diagonals, and perhaps a column at its end, as one column; nothing for an empty one.
@@ -232,11 +230,11 @@ struct Outer {
 /// One step of the memory as a row.
 class StepReader {
  public:
-  explicit StepReader(const Algebra& algebra) : algebra_(algebra) {}
+  explicit StepReader(Algebra& algebra) : algebra_(algebra) {}
 
   /// Of `step`, written out down to the memory `base`.
   void read(const Expression& step, const std::string& base) {
-    for (const Chain& chain : algebra_.chains_of(step, {base})) sort(chain, base);
+    for (const Chain& chain : algebra_.chains_of(step, base)) sort(chain, base);
     assemble();
   }
 
@@ -415,7 +413,7 @@ class StepReader {
     row.v_plain = scaled(write.sign, write.numbers, *turned_row(write.row));
   }
 
-  const Algebra& algebra_;
+  Algebra& algebra_;
   std::vector<Chain> decays_;
   std::vector<Outer> erases_;
   std::vector<Outer> writes_;
@@ -505,7 +503,7 @@ class RowReader {
   /// o = S^T q: one read of the memory before the token or after it.
   void read_output() {
     const std::string before_token = before("S");
-    const std::vector<Chain> chains = algebra_.chains_of(line_of("o"), {after("S")});
+    const std::vector<Chain> chains = algebra_.chains_of(line_of("o"), after("S"));
     if (chains.size() != 1) throw Stop{"the output is more than one read of the memory"};
     const Chain& chain = chains[0];
     if (chain.factors.empty() || chain.factors[0].kind() != Kind::transpose ||

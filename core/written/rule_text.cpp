@@ -86,7 +86,8 @@ class RuleReader {
         at.data() >= whole_line_.data() && at.data() <= whole_line_.data() + whole_line_.size()
             ? at.data() - whole_line_.data()
             : 0;
-    throw RuleTextError(line_, column + 1, words);
+    const auto letters = letter_count(whole_line_.substr(0, static_cast<std::size_t>(column)));
+    throw RuleTextError(line_, static_cast<Index>(letters) + 1, words);
   }
 
   static std::string_view trimmed(std::string_view text) {

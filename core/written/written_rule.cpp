@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <set>
@@ -449,8 +450,11 @@ RowDeclaration rows_of(const WrittenRule& rule) {
 }
 
 std::shared_ptr<const Rule> rule_of_text(std::string text) {
-  const auto rows = [text = std::move(text)]() -> const RowDeclaration& {
-    return written_rule(text).variant.rule->row_program()->declaration();
+  using Known = std::atomic<const RowDeclaration*>;
+  const auto rows = [text = std::move(text), known = std::make_shared<Known>()]() -> const RowDeclaration& {
+    const RowDeclaration* declared = known->load();
+    if (!declared) *known = declared = &written_rule(text).variant.rule->row_program()->declaration();
+    return *declared;
   };
   return std::make_shared<RowRule>(RowDeclaration{
       .structure = [rows](const Settings& settings) { return rows().structure(settings); },

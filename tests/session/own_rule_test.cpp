@@ -30,6 +30,12 @@ TEST_CASE("a written text is computed, and the last right one stays while it is 
   REQUIRE(flaw);
   CHECK(flaw->line == 1);
   CHECK(own_rules(state) == std::vector{written_id(own_text)});
+  // An empty text is one, too.
+  write_rule(state, "");
+  CHECK(own_rule(state) == "\n");
+  CHECK(flaw_of(own_rule(state)));
+  // The column counts letters, not bytes.
+  CHECK(flaw_of("inputs α: gate per token\nS = α * S + wrong v^T\no = S^T q")->column == 13);
   // A rule without a text begins with one that is a rule.
   state = {};
   state.sides.front().variant = "ttt_mlp";
