@@ -88,12 +88,10 @@ constexpr Panel write_panels[] = {
     {"Your rule", left_top, draw_rule_text, "text equations write own editor", nullptr, story},
     {"What happened##write", center, draw_step_story, "story memory before after", nullptr, story, story},
     {"The text##story of write", bottom, draw_story_floor, "tokens words", nullptr, story, story},
-    {"Data##write", left_bottom, draw_data, "sliders heads gates strengths alpha beta options",
-     has_room_for_lines, Level::all},
     {"Stage##write", center, draw_stage, "matrices pictures tiles"},
     {"What the memory returns##write", center_bottom, draw_answers, "recall keys values table", has_answers},
     {"What it is", right_top, draw_rule_found, "structure decay erase write read forms proof"},
-    {"Why this number?##write", right_bottom, draw_why, "provenance shares explain erased", nullptr,
+    {"Data##write", right_bottom, draw_data, "sliders heads gates strengths alpha beta options", nullptr,
      Level::all},
     {"Timeline##write", bottom, draw_timeline, "text tokens floor"},
 };

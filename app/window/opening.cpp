@@ -130,18 +130,21 @@ void prepare(Application& application, const Look& look) {
     dress(application, look);
     return open_lesson(application, *look["--lesson"]);
   }
-  const bool is_open = look["FILE"]          ? application.open(*look["FILE"])
-                       : look["--session"]   ? session.open_saved(*look["--session"])
-                       : look["--state"]     ? session.from_string(*look["--state"])
-                       : look["--capture"]   ? session.open_named(*look["--capture"])
-                       : !look.first.empty() ? session.open_named(look.first)
-                                             : application.open_first_text();
+  // A rule is computed on what is open.
+  const bool is_rule = look["FILE"] && std::filesystem::path(*look["FILE"]).extension() == ".rule";
+  const bool is_open = look["FILE"] && !is_rule ? application.open(*look["FILE"])
+                       : look["--session"]      ? session.open_saved(*look["--session"])
+                       : look["--state"]        ? session.from_string(*look["--state"])
+                       : look["--capture"]      ? session.open_named(*look["--capture"])
+                       : !look.first.empty()    ? session.open_named(look.first)
+                                                : application.open_first_text();
   require(is_open, session);
   session.wait_for_choice();
   require(session.message().empty(), session);
   application.require_workspace();
   require(session.message().empty(), session);
 
+  if (is_rule) require(application.open(*look["FILE"]), session);
   Choice choice = session.choice();
   if (look["--variant"]) choice.variant = variant_id(*look["--variant"]);
   if (look["--form"]) choice.form = parse_form(*look["--form"]);

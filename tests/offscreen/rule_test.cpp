@@ -1,6 +1,8 @@
 // The workspace Write: what the user sees of a text and of the rule that it makes.
 
 #include "app/session/own_rule.h"
+#include "app/window/opening.h"
+#include "core/io/file.h"
 #include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
@@ -36,6 +38,17 @@ TEST_CASE("Write shows what a text does, which forms it has and that they agree 
     write(shown, "inputs beta: strength per token\nS = S + beta * k (v - S^T k)^T\no = S^T k");
     CHECK_THAT(words_at("write/found/nearest"), says("Nearest: DeltaNet. Its read: with q"));
   }
+}
+
+TEST_CASE("a rule in a file opens on the first text", "[write]") {
+  const auto file = std::filesystem::temp_directory_path() / "palimpsest first.rule";
+  write_text(file, "S = S + k v^T\no = S^T q\n");
+  Application application;
+  prepare(application, {{{"FILE", file.string()}}});
+  std::filesystem::remove(file);
+  CHECK(std::string_view(application.workspace().id) == "write");
+  CHECK(application.session.data().read);
+  CHECK(application.session.computed()->variant->id == written_id("S = S + k v^T\no = S^T q\n"));
 }
 
 TEST_CASE("what is wrong with a text stands below it, and the last rule stays", "[write]") {
