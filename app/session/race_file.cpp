@@ -202,7 +202,7 @@ std::string race_csv(const RaceReport& report) {
   return csv;
 }
 
-RaceReport parse_race(const std::string& text) {
+RaceReport parse_race(const std::string& text, const std::stop_token& stop) {
   const nlohmann::json object = parse_json(text);
   if (!object.is_object() || !object.contains(race_field))
     refuse("it is not a report of `palimpsest bench` but seems to be {}", seems_to_be(object));
@@ -220,6 +220,7 @@ RaceReport parse_race(const std::string& text) {
   read_list(fields, "timing", "timing", report.timing, read_whole<RaceTiming>);
   read_list(fields, "roofs", "roof", report.roofs, read_whole<RaceRoof>);
   read_list(fields, "points", "point", report.points, [&](const Fields& one, RacePoint& point) {
+    stop_if_asked(stop);
     if (report.points.size() > most_points) refuse("a report has at most {} points", most_points);
     read_point(one, point);
   });
@@ -227,9 +228,9 @@ RaceReport parse_race(const std::string& text) {
   return report;
 }
 
-RaceReport read_race(const std::filesystem::path& file) {
+RaceReport read_race(const std::filesystem::path& file, const std::stop_token& stop) {
   const std::string text = read_text_file(file, most_race_bytes);
-  return naming_input(file.string(), [&] { return parse_race(text); });
+  return naming_input(file.string(), [&] { return parse_race(text, stop); });
 }
 
 }  // namespace palimpsest

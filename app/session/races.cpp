@@ -115,7 +115,7 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
   return whole;
 }
 
-Found<RaceReport> RecordedRace::compute(const Effort&) const { return read_race(file); }
+Found<RaceReport> RecordedRace::compute(const Effort& effort) const { return read_race(file, effort.stop); }
 
 Found<RaceFigures> FiguresOfRaces::compute(const Effort&) const {
   std::vector<const RaceReport*> all;

@@ -174,9 +174,9 @@ std::string race_json(const RaceReport& report);
 std::string race_csv(const RaceReport& report);
 
 /// Reads a report from JSON. Throws InputError naming the point, the field and what is expected.
-RaceReport parse_race(const std::string& text);
+RaceReport parse_race(const std::string& text, const std::stop_token& stop = {});
 
 /// Reads a report from a file. The InputError also names the file.
-RaceReport read_race(const std::filesystem::path& file);
+RaceReport read_race(const std::filesystem::path& file, const std::stop_token& stop = {});
 
 }  // namespace palimpsest
