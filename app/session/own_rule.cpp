@@ -18,6 +18,43 @@ struct Facts {
   void add(const char* name, Role role, std::string words) { all.push_back({name, std::move(words), role}); }
   std::string letters(const Expression& x) const { return unicode(latex(x, symbols)); }
 
+  /// "α S + M": numbers times memories.
+  std::string sum(std::span<const Expression> numbers) const {
+    std::string words;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] == number_expression(0)) continue;
+      if (!words.empty()) words += " + ";
+      const std::string number = letters(numbers[i]);
+      if (number.find(' ') != std::string::npos)
+        words += fmt::format("({}) ", number);
+      else if (number != "1")
+        words += number + " ";
+      words += form.mixing.names[i];
+    }
+    return words.empty() ? "nothing" : words;
+  }
+
+  /// Of memories side by side.
+  void add_mixing() {
+    const Mixing& mixing = form.mixing;
+    const std::size_t count = mixing.names.size();
+    const RowArrays& row = form.rows.front();
+    for (std::size_t i = 0; i < count; ++i)
+      add("decay", Role::gate,
+          fmt::format("{} keeps {}", mixing.names[i],
+                      sum(std::span(mixing.transition).subspan(i * count, count))));
+    add("erase", Role::error,
+        !row.erases ? "none"
+                    : fmt::format("what {} of the token before returns for {}", sum(mixing.erase_sight),
+                                  letters(row.a ? *row.a : row.k)));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (mixing.inject[i] == number_expression(0)) continue;
+      add("write", Role::value,
+          fmt::format("{} under {} into {}, with the strength {}", letters(*row.v), letters(row.k),
+                      mixing.names[i], letters(mixing.inject[i])));
+    }
+  }
+
   /// Of one of a token's steps.
   void add(const RowArrays& row) {
     const Structure& structure = form.structure;
@@ -33,6 +70,9 @@ struct Facts {
                                   structure.erase == Erase::decayed ? "after" : "before",
                                   letters(row.a ? *row.a : row.k)));
     add_write(row.k, row.v, row.beta);
+    if (row.beside)
+      add("write", Role::value,
+          fmt::format("{} under the same key into {}", letters(*row.beside), form.beside));
     if (row.k_plain) add_write(*row.k_plain, row.v_plain, {});
   }
 
@@ -81,10 +121,20 @@ std::vector<RuleFact> rule_facts(const WrittenRule& rule) {
     return {{"shape", fmt::format("no row program: {} (line {})", why_not->reason, why_not->line)}};
   const auto& form = std::get<RowForm>(rule.form);
   Facts facts = {form, written_steps(rule.text).symbols};
-  for (const RowArrays& row : form.rows) facts.add(row);
-  facts.add("read", Role::query,
-            fmt::format("with {}, {} the write", facts.letters(form.q),
-                        form.structure.read_at == ReadAt::before_row ? "before" : "after"));
+  if (form.mixing.names.empty())
+    for (const RowArrays& row : form.rows) facts.add(row);
+  else
+    facts.add_mixing();
+  facts.add(
+      "read", Role::query,
+      fmt::format("{}with {}, {} the write",
+                  form.mixing.names.empty() ? "" : facts.sum(form.mixing.read_sight) + " ",
+                  facts.letters(form.q), form.structure.read_at == ReadAt::before_row ? "before" : "after"));
+  if (form.output) {
+    for (const RuleMemory& memory : rule.text.memories)
+      facts.symbols[read_of(memory.name)] = {fmt::format("({}^{{\\top}}q)", memory.name), Role::output, ""};
+    facts.add("output", Role::output, facts.letters(*form.output));
+  }
   return facts.all;
 }
 

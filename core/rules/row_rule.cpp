@@ -194,6 +194,12 @@ ChannelReads reads_of(const RowRule& rule, const Sequence& sequence, Index first
   return reads;
 }
 
+/// What a normalised rule adds to its denominator.
+double eps_of(const Sequence& sequence) {
+  const double* const eps = value_at(sequence.settings.parameters, "eps");
+  return eps ? *eps : 0;
+}
+
 /// Throws Error unless the arrays of a program are those that its structure declares.
 template <class Scalar>
 void require_declared(const Program<Scalar>& program) {
@@ -321,11 +327,20 @@ NamedStates RowRule::named_states(const Matrix<double>& S, const Sequence& seque
 }
 
 template <class Scalar>
-Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& sequence) const {
+Matrix<Scalar> RowRule::divided(const Matrix<Scalar>& read, const Sequence& sequence) const {
   if (!declaration_.normalised) return read;
-  const auto eps = static_cast<Scalar>(sequence.parameter("eps"));
-  const auto denominator = read.col(read.cols() - 1).array() + eps;
+  const auto denominator = read.col(read.cols() - 1).array() + static_cast<Scalar>(eps_of(sequence));
   return (read.leftCols(read.cols() - 1).array().colwise() / denominator).matrix();
+}
+
+template <class Scalar>
+Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& sequence, Index first) const {
+  if (!finishes()) return divided(read, sequence);
+  const Rows<Scalar> rows{sequence, first, read.rows()};
+  if constexpr (std::is_same_v<Scalar, double>)
+    return declaration_.finish.f64(read, rows);
+  else
+    return declaration_.finish.f32(read, rows);
 }
 
 Matrix<double> program_state(const NamedStates& states) {
@@ -443,7 +458,7 @@ Channel RowRule::channel(const Sequence& sequence, Index column) const {
                       },
                   .reads = [this, sequence](Index first,
                                             Index count) { return reads_of(*this, sequence, first, count); }};
-  if (declaration_.normalised) channel.denominator = {empty.v.cols() - 1, sequence.parameter("eps")};
+  if (declaration_.normalised) channel.denominator = {empty.v.cols() - 1, eps_of(sequence)};
   return channel;
 }
 
@@ -451,7 +466,8 @@ template Program<double> RowRule::encode<double>(const Sequence&, Index, Index) 
 template Program<float> RowRule::encode<float>(const Sequence&, Index, Index) const;
 template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;
 template Matrix<float> RowRule::initial_state<float>(const Sequence&) const;
-template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&) const;
-template Matrix<float> RowRule::finish<float>(const Matrix<float>&, const Sequence&) const;
+template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&, Index) const;
+template Matrix<float> RowRule::finish<float>(const Matrix<float>&, const Sequence&, Index) const;
+template Matrix<double> RowRule::divided<double>(const Matrix<double>&, const Sequence&) const;
 
 }  // namespace palimpsest

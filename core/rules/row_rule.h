@@ -20,6 +20,16 @@ struct SaidByData {
   std::string_view rows_per_read = {};  // a token has a row for each column of this array
 };
 
+/// What a rule makes of what its program reads for some tokens, in either precision: [R, V] -> [R, dv].
+struct Finish {
+  Finish() = default;
+  template <class Function>
+  Finish(Function finish) : f64(finish), f32(finish) {}
+
+  std::function<Matrix<double>(const Matrix<double>& read, const Rows<double>&)> f64;
+  std::function<Matrix<float>(const Matrix<float>& read, const Rows<float>&)> f32;
+};
+
 /// All that defines a row rule. The structure of its programs is separate from their arrays, so that it is
 /// known without data.
 struct RowDeclaration {
@@ -27,8 +37,9 @@ struct RowDeclaration {
   SaidByData said_by_data = {};
   Encoder encoder;
   std::function<Notation(const Settings&)> notation;  // how a variant names its steps
-  bool normalised = false;  // the last value column is a constant 1; what is read of it is the denominator
-                            // of the others (plus eps), and the state splits into S and z
+  bool normalised = false;  // the last value column, often a constant 1, is a memory z of its own, and what
+                            // is read of it is the denominator of the others, plus eps where there is one
+  Finish finish = {};       // where the outputs are more than what is read, or its quotient
   StateNames states = {};
 };
 
@@ -76,6 +87,8 @@ class RowRule : public Rule {
   const RowDeclaration& declaration() const { return declaration_; }
   Notation notation(const Settings& settings) const { return declaration_.notation(settings); }
   bool normalised() const { return declaration_.normalised; }
+  /// Whether the outputs are more than what is read, or its quotient.
+  bool finishes() const { return declaration_.finish.f64 != nullptr; }
 
   /// The state before the first token, [K, V] of the program.
   template <class Scalar>
@@ -84,9 +97,13 @@ class RowRule : public Rule {
   /// A program's state under the variant's names.
   NamedStates named_states(const Matrix<double>& state, const Sequence& sequence) const;
 
-  /// The variant's outputs from what the program reads: [L, V].
+  /// The variant's outputs from what the program reads for tokens from `first` on: [L, V].
   template <class Scalar>
-  Matrix<Scalar> finish(const Matrix<Scalar>& read, const Sequence& sequence) const;
+  Matrix<Scalar> finish(const Matrix<Scalar>& read, const Sequence& sequence, Index first = 0) const;
+
+  /// What is read of the values, divided by what is read of z where the rule is normalised.
+  template <class Scalar>
+  Matrix<Scalar> divided(const Matrix<Scalar>& read, const Sequence& sequence) const;
 
  private:
   RowDeclaration declaration_;

@@ -82,7 +82,7 @@ class RowWalk : public Walk<Scalar> {
     if (recorder) record_inputs(block, program, *recorder);
     if (read.rows() == 0) return read;
     note(recorder, names().o, oriented(read));
-    return rule_.template finish<Scalar>(read, sequence_);
+    return rule_.template finish<Scalar>(read, sequence_, block.first_token);
   }
 
   NamedStates states(const Carried<Scalar>& carried) const override {
@@ -148,7 +148,8 @@ class RowWalk : public Walk<Scalar> {
         if (name == "alpha" && sequence_.gates_are_logs) expected = exponential(given.array()).matrix();
         require_same(name, same->second, expected, name == "alpha");
         if (name == "q") same->second = given;  // shown before its scale
-      } else if (name != "alpha") {
+      } else {
+        if (name == "alpha" && sequence_.gates_are_logs) given = exponential(given.array()).matrix();
         made.emplace(shown, std::move(given));
       }
     }

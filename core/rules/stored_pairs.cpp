@@ -51,7 +51,7 @@ Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, 
   require_answers(variant);
   if (variant.memory.answers) return variant.memory.answers(sequence, states, keys);
   const RowRule* const rows = variant.rule->row_program();
-  if (rows && rows->normalised()) return rows->finish<double>(keys * program_state(states), sequence);
+  if (rows && rows->normalised()) return rows->divided<double>(keys * program_state(states), sequence);
   return keys * state_of(states, "S");
 }
 

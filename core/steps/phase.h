@@ -77,10 +77,11 @@ struct Notation {
   ProgramNames rows = {"Q", "K", "V", "O"};   // of a chunk
   std::vector<Operation> token_write = {};  // of a state in parts: from the rows to the memory after, S_after
   std::vector<Carry> token_carries = {};    // and which parts go on from token to token
-  std::vector<Operation> token_before = {};  // from q, k, v to the program's rows
-  std::vector<Operation> token_query = {};   // from q to the program's query, by itself: where it is read
-  std::vector<Operation> token_after = {};   // from what is read to o
-  std::vector<Operation> rows_before = {};   // the same for chunks, from Q, K, V and to O
+  std::optional<Expression> token_read = {};  // of a state in parts: what o reads; none: S
+  std::vector<Operation> token_before = {};   // from q, k, v to the program's rows
+  std::vector<Operation> token_query = {};    // from q to the program's query, by itself: where it is read
+  std::vector<Operation> token_after = {};    // from what is read to o
+  std::vector<Operation> rows_before = {};    // the same for chunks, from Q, K, V and to O
   std::vector<Operation> rows_query = {};
   std::vector<Operation> rows_after = {};
   std::vector<std::string> arrays = {};      // inputs without an axis of tokens that these operations use

@@ -84,11 +84,11 @@ struct TokenSteps {
 
   void output(PhaseBuilder& steps, const std::string& state) const {
     steps.add_all(notation.token_query);
-    steps.add("output", Purpose::output, "Output",
-              reads_first()
-                  ? "What does the memory return for the query of “{token}”, before this token's write?"
-                  : "What does the memory return for the query of “{token}”?",
-              notation.token.o, transpose(tensor(state)) * query());
+    steps.add(
+        "output", Purpose::output, "Output",
+        reads_first() ? "What does the memory return for the query of “{token}”, before this token's write?"
+                      : "What does the memory return for the query of “{token}”?",
+        notation.token.o, transpose(notation.token_read ? *notation.token_read : tensor(state)) * query());
     steps.add_all(notation.token_after);
     steps.line("The memory is queried", "The output for this query.",
                written_out(notation.token_after, notation.token.o), 1.4);

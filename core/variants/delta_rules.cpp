@@ -28,30 +28,6 @@ Notation comba_notation() {
           .symbols = {{"p", {"p_t", Role::key, "erase key"}}}};
 }
 
-Operation gated(const char* id, const char* title, const char* sentence, const char* result, const char* gate,
-                const char* x) {
-  return {id, Purpose::prepare, title, sentence, result, hadamard(tensor(gate), tensor(x))};
-}
-
-Notation gated_deltanet2_notation() {
-  const char* asked = "Erase key";
-  const char* asked_words = "The key times the erase gate: the channels that may erase.";
-  const char* written = "Gated value";
-  const char* written_words = "The value times the write gate: the channels that are written.";
-  return {.token = {"q", "k", "w", "o", "a"},
-          .rows = {"Q", "K", "W", "O", "A"},
-          .token_before = {gated("erase_key", asked, asked_words, "a", "erase_gate", "k"),
-                           gated("gated_value", written, written_words, "w", "write_gate", "v")},
-          .rows_before = {gated("erase_key", asked, asked_words, "A", "erase_gate", "K"),
-                          gated("gated_value", written, written_words, "W", "write_gate", "V")},
-          .symbols = {{"erase_gate", {"\\epsilon", Role::gate, "erase gate"}},
-                      {"write_gate", {"\\omega", Role::gate, "write gate"}},
-                      {"a", {"a_t", Role::key, "erase key"}},
-                      {"w", {"w_t", Role::value, "gated value"}},
-                      {"A", {"A", Role::key, "erase key"}},
-                      {"W", {"W^{v}", Role::value, "gated value"}}}};
-}
-
 /// One decay per token: it belongs to the first of the token's steps, the others keep everything.
 template <class Scalar>
 Matrix<Scalar> decay_of_first_step(const Rows<Scalar>& rows, Index steps) {
@@ -61,19 +37,6 @@ Matrix<Scalar> decay_of_first_step(const Rows<Scalar>& rows, Index steps) {
   const Matrix<Scalar> alpha = rows("alpha");
   for (Index t = 0; t < rows.count; ++t) gate(t * steps, 0) = alpha(t, 0);
   return gate;
-}
-
-Notation rwkv7_notation() {
-  const Operation removal = {"removal_key", Purpose::prepare,
-                             "Removal key", "The key −a, whose value is subtracted.",
-                             "removal",     call("negative", {tensor("a")})};
-  return {.token = {"q", "b", "", "o", "removal", "k", "v"},
-          .rows = {"Q", "b", "", "O", "removal", "K", "V"},
-          .token_before = {removal},
-          .rows_before = {removal},
-          .symbols = {{"a", {"a", Role::key, "reads the memory before decay"}},
-                      {"b", {"b", Role::key, "subtracts what a retrieves"}},
-                      {"removal", {"\\kappa", Role::key, "removal key"}}}};
 }
 
 }  // namespace
@@ -214,8 +177,11 @@ Variant gated_deltanet2() {
       .text =
           "inputs alpha: gate per key channel; erase_gate: key per key channel; write_gate: key per value "
           "channel\n"
+          "a = erase_gate * k  # Erase key: The key times the erase gate: the channels that may erase.\n"
+          "w = write_gate * v  # Gated value: The value times the write gate: the channels that are "
+          "written.\n"
           "S' = Diag(alpha) S\n"
-          "S = S' - k (S'^T (erase_gate * k))^T + k (write_gate * v)^T\n"
+          "S = S' + k (w - S'^T a)^T\n"
           "o = S^T q\n",
       .inputs = {decay_input({"n", "dk"}),
                  demonstrated({"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
@@ -228,16 +194,6 @@ Variant gated_deltanet2() {
                .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
                        "(\\omega_t\\odot v_t)^{\\top}\\right)",
                .problems = erase_key_problems},
-      .rule = row_rule(
-          {.decay = Decay::key, .erase = Erase::decayed, .erase_key = true},
-          []<class Scalar>(const Rows<Scalar>& rows) {
-            return Program<Scalar>{.q = rows.scaled_q(),
-                                   .k = rows("k"),
-                                   .v = rows("v").cwiseProduct(rows("write_gate")),
-                                   .a = rows("k").cwiseProduct(rows("erase_gate")),
-                                   .gate = rows("alpha")};
-          },
-          gated_deltanet2_notation()),
   };
 }
 
@@ -283,7 +239,8 @@ Variant rwkv7() {
       .recurrence = "Diag(alpha) S + b (a' S) + k v'",
       .text =
           "inputs alpha: gate per key channel; a: key per key channel; b: key per key channel\n"
-          "S = Diag(alpha) S + b (S^T a)^T + k v^T\n"
+          "kappa = -a  # Removal key: The key −a, whose value is subtracted.\n"
+          "S = Diag(alpha) S - b (S^T kappa)^T + k v^T\n"
           "o = S^T q\n",
       .inputs = {optional(decay_input({"n", "dk"}), "1"),
                  demonstrated({"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
@@ -298,21 +255,6 @@ Variant rwkv7() {
                         "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = preconditioned_problems},
-      .rule = row_rule({.decay = Decay::key,
-                        .erase = Erase::undecayed,
-                        .erase_key = true,
-                        .writes_value = false,
-                        .plain_write = true},
-                       []<class Scalar>(const Rows<Scalar>& rows) {
-                         Program<Scalar> program = given_rows()(rows);
-                         program.k_plain = program.k;
-                         program.v_plain = program.v;
-                         program.k = rows("b");
-                         program.a = -rows("a");
-                         program.v.setZero();
-                         return program;
-                       },
-                       rwkv7_notation(), {.decay = "alpha"}),
   };
 }
 

@@ -40,10 +40,6 @@ Variant linear() {
       .options = {{"causal", {"true", "false"}, "false: every token reads the state after the last one"}},
       .inputs = {initial_state_input()},
       .loss = dot_loss_with("", "Make the value returned for k point along v. This loss is unbounded below."),
-      .rule = row_rule([](const Settings& settings) {
-        const bool causal = settings.option("causal") == "true";
-        return Structure{.read_at = causal ? ReadAt::after_row : ReadAt::end};
-      }),
   };
 }
 
@@ -67,14 +63,6 @@ Variant retnet() {
                       .keeps = 1}},
       .loss = dot_loss_with(" + \\tfrac{1-\\gamma}{2}\\|S\\|_F^2",
                             "Linear attention with weight decay on the whole memory."),
-      .rule = row_rule({.decay = Decay::scalar},
-                       []<class Scalar>(const Rows<Scalar>& rows) {
-                         return Program<Scalar>{.q = rows.scaled_q(),
-                                                .k = rows("k"),
-                                                .v = rows("v"),
-                                                .gate = rows.repeated(rows.sequence.parameter("gamma"))};
-                       },
-                       {.symbols = {{"alpha", {"\\gamma", Role::gate, "decay"}}}}),
   };
 }
 
@@ -101,13 +89,6 @@ Variant lightning() {
             .keeps = 0}},
       .loss = dot_loss_with(" + \\tfrac{1-e^{-s}}2\\|S\\|_F^2",
                             "Make the memory return v for k, and keep it small."),
-      .rule = row_rule({.decay = Decay::scalar, .gates_are_logs = true},
-                       []<class Scalar>(const Rows<Scalar>& rows) {
-                         return Program<Scalar>{.q = rows.scaled_q(),
-                                                .k = rows("k"),
-                                                .v = rows("v"),
-                                                .gate = rows.repeated(-rows.sequence.parameter("slope"))};
-                       }),
   };
 }
 

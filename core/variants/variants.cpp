@@ -25,11 +25,12 @@ namespace {
 
 /// `variant` with the rule of its text, where it declares none.
 Variant with_rule(Variant variant) {
-  if (!variant.rule) variant.rule = rule_of_text(variant.text);
+  if (!variant.rule) variant.rule = rule_of_text(variant);
   return variant;
 }
 
-/// `variant` with the option `order`, after as the default, where no_read_order() says nothing.
+/// `variant` with the option `order`, after as the default, where no_read_order() says nothing. A rule of
+/// which a text says all may have the option `causal` too.
 Variant with_read_order(Variant variant) {
   const RowRule* const rows = variant.rule->row_program();
   if (!rows || rows->normalised() || row_called(variant.options, read_order_option, &Option::name))
@@ -124,7 +125,10 @@ RowDeclaration in_either_order(RowDeclaration rule) {
   rule.structure = [in_own_order = rule.structure](const Settings& settings) {
     Structure structure = in_own_order(settings);
     const std::string* order = value_at(settings.options, read_order_option);
-    if (order && *order == reads_before && structure.reads_on_the_way())
+    const std::string* causal = value_at(settings.options, "causal");
+    if (causal && *causal == "false")
+      structure.read_at = ReadAt::end;
+    else if (order && *order == reads_before)
       structure.read_at = ReadAt::before_row;
     return structure;
   };

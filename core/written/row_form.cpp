@@ -6,25 +6,13 @@
 #include <set>
 
 #include "core/base/table.h"
+#include "core/written/memory_algebra.h"
 
 namespace palimpsest {
 
 namespace {
 
 using Kind = Expression::Kind;
-
-/// A product of matrices, vectors and diagonals, in order, times numbers. At most one of the factors is a
-/// memory.
-struct Chain {
-  double sign = 1;
-  std::vector<Expression> numbers = {};
-  std::vector<Expression> factors = {};
-};
-
-/// What stops the algebra.
-struct Stop {
-  std::string reason;
-};
 
 Expression multiplied(const std::vector<Expression>& numbers) {
   Expression all = numbers.front();
@@ -46,169 +34,6 @@ bool same_numbers(std::vector<Expression> a, std::vector<Expression> b) {
   return std::ranges::is_permutation(a, b);
 }
 
-class Algebra {
- public:
-  explicit Algebra(const RuleText& rule) : rule_(rule), specimens_(specimen(rule)) {
-    for (const RuleLine& line : rule.lines) {
-      const Equation& equation = line.equation;
-      if (reads_memory(equation.expression)) with_memory_.push_back(equation);
-    }
-  }
-
-  /// The line's value as a sum of chains, with everything that reads a memory written out down to `base`.
-  std::vector<Chain> chains_of(const Expression& expression, const std::string& base) {
-    base_ = base;
-    return chains(expression, false);
-  }
-
-  bool reads_memory(const Expression& expression) const {
-    const auto names = operands(expression);
-    return std::ranges::any_of(names, [&](const std::string& name) { return is_memory(name); });
-  }
-
-  /// A memory, or a result that reads one.
-  bool is_memory(const std::string& name) const {
-    const bool of_text = std::ranges::any_of(
-        rule_.memories, [&](const RuleMemory& memory) { return name == before(memory.name); });
-    return of_text || row_called(with_memory_, name, &Equation::result) != nullptr;
-  }
-
-  Shape shape(const Expression& expression) const { return palimpsest::shape(expression, specimens_); }
-  bool is_vector(const Expression& x, bool column) const {
-    const Shape size = shape(x);
-    return x.kind() != Kind::diagonal && (column ? size.columns == 1 : size.rows == 1);
-  }
-
-  /// Where in `factors` the first column stands; their number where there is none.
-  std::size_t first_column(std::span<const Expression> factors) const {
-    std::size_t i = 0;
-    while (i < factors.size() && !is_vector(factors[i], true)) ++i;
-    return i;
-  }
-
- private:
-  static bool is_number(Shape shape) { return shape == Shape{1, 1}; }
-
-  std::vector<Chain> chains(const Expression& x, bool turned) const {
-    const Shape size = shape(x);
-    if (!reads_memory(x)) {
-      if (is_number(size) && x.kind() == Kind::number) {
-        const double value = value_of(x);
-        if (value == 1) return {{}};
-        if (value == -1) return {{.sign = -1}};
-      }
-      if (is_number(size)) return {{.numbers = {x}}};
-      const bool may_hold_numbers =
-          is_among(x.kind(), {Kind::transpose, Kind::product}) || x.name() == "negative";
-      if ((size.rows == 1 || size.columns == 1) && !may_hold_numbers)
-        return {{.factors = {turned ? turn(x) : x}}};
-    }
-    const auto arguments = x.arguments();
-    switch (x.kind()) {
-      case Kind::tensor:
-        return of_tensor(x, turned);
-      case Kind::transpose:
-        return chains(arguments[0], !turned);
-      case Kind::sum:
-      case Kind::difference: {
-        if (shape(arguments[0]) != shape(arguments[1]))
-          throw Stop{fmt::format("a number is added to every entry in {}", to_string(x))};
-        std::vector<Chain> all = chains(arguments[0], turned);
-        for (Chain& each : chains(arguments[1], turned)) {
-          if (x.kind() == Kind::difference) each.sign = -each.sign;
-          all.push_back(std::move(each));
-        }
-        return all;
-      }
-      case Kind::product:
-        return products(arguments[0], arguments[1], turned);
-      case Kind::hadamard:
-        return elementwise(x, arguments[0], arguments[1], turned);
-      case Kind::diagonal:
-        if (reads_memory(x)) throw Stop{"a memory stands in Diag()"};
-        return {{.factors = {x}}};
-      case Kind::function:
-        if (x.name() == "negative") {
-          std::vector<Chain> all = chains(arguments[0], turned);
-          for (Chain& each : all) each.sign = -each.sign;
-          return all;
-        }
-        throw Stop{x.name() == "reciprocal" ? "it divides by what a memory returns"
-                                            : fmt::format("the memory enters through {}",
-                                                          x.name() == "row_softmax" ? "softmax" : x.name())};
-      default:
-        throw Stop{fmt::format("{} is not understood", to_string(x))};
-    }
-  }
-
-  std::vector<Chain> of_tensor(const Expression& x, bool turned) const {
-    if (is_among(x.name(), {identity_of_keys, identity_of_values})) return {{}};
-    const Equation* const definition = row_called(with_memory_, x.name(), &Equation::result);
-    if (definition && x.name() != base_) return chains(definition->expression, turned);
-    return {{.factors = {turned ? transpose(x) : x}}};
-  }
-
-  static Expression turn(const Expression& x) {
-    return x.kind() == Kind::transpose ? x.arguments()[0] : transpose(x);
-  }
-
-  std::vector<Chain> products(const Expression& x, const Expression& y, bool turned) const {
-    const Shape size_x = shape(x);
-    const Shape size_y = shape(y);
-    std::vector<Chain> all;
-    for (const Chain& a : chains(x, turned)) {
-      for (const Chain& b : chains(y, turned)) all.push_back(joined(a, size_x, b, size_y, turned));
-    }
-    if (all.size() > 64) throw Stop{"multiplied out it has more than 64 terms"};
-    return all;
-  }
-
-  /// One chain after the other. A number that reads a memory, k^T S q, is a chain too: it stands where its
-  /// neighbour ends in a vector.
-  Chain joined(const Chain& a, Shape size_a, const Chain& b, Shape size_b, bool turned) const {
-    Chain all = {.sign = a.sign * b.sign, .numbers = a.numbers};
-    all.numbers.insert(all.numbers.end(), b.numbers.begin(), b.numbers.end());
-    const Chain* left = turned ? &b : &a;
-    const Chain* right = turned ? &a : &b;
-    const bool left_is_number = is_number(turned ? size_b : size_a);
-    const bool right_is_number = is_number(turned ? size_a : size_b);
-    if (left_is_number != right_is_number && !left->factors.empty() && !right->factors.empty()) {
-      const Shape other = left_is_number ? (turned ? size_a : size_b) : (turned ? size_b : size_a);
-      const Shape seen = turned ? Shape{other.columns, other.rows} : other;
-      if (seen.rows > 1 && seen.columns > 1)
-        throw Stop{"a number that reads the memory multiplies a whole matrix"};
-      const Chain* number = left_is_number ? left : right;
-      const Chain* vector = left_is_number ? right : left;
-      left = seen.columns == 1 ? vector : number;
-      right = seen.columns == 1 ? number : vector;
-    }
-    all.factors = left->factors;
-    all.factors.insert(all.factors.end(), right->factors.begin(), right->factors.end());
-    if (std::ranges::count_if(all.factors, [&](const Expression& each) { return reads_memory(each); }) > 1)
-      throw Stop{"memories are multiplied with each other"};
-    return all;
-  }
-
-  /// x o y with a vector is a product with a diagonal.
-  std::vector<Chain> elementwise(const Expression& whole, const Expression& x, const Expression& y,
-                                 bool turned) const {
-    for (const auto& [vector, other] : {std::pair(x, y), std::pair(y, x)}) {
-      const Shape size = shape(vector);
-      if (reads_memory(vector) || (size.rows > 1 && size.columns > 1)) continue;
-      const bool left = size.columns == 1;
-      if (!left && shape(other).rows == 1 && !reads_memory(other)) continue;
-      const Expression scaling = diagonal(left ? vector : turn(vector));
-      return left ? products(scaling, other, turned) : products(other, scaling, turned);
-    }
-    throw Stop{fmt::format("whole matrices are multiplied element by element in {}", to_string(whole))};
-  }
-
-  const RuleText& rule_;
-  Record specimens_;
-  std::vector<Equation> with_memory_;
-  std::string base_;  // the memory that is not written out
-};
-
 /// The product of diagonals, and perhaps a column at its end, as one column; nothing for an empty one.
 std::optional<Expression> column_of(std::span<const Expression> factors) {
   std::optional<Expression> all;
@@ -227,14 +52,60 @@ struct Outer {
   std::vector<Expression> row = {};  // the factors of x^T or a^T, from the row vector on
 };
 
+/// Takes rows and columns apart: D c r c r D becomes the column D c, numbers r c, and the rest from the last
+/// row.
+Outer outer(const Algebra& algebra, const Chain& chain, std::span<const Expression> factors) {
+  const std::size_t column = algebra.first_column(factors);
+  if (column == factors.size()) throw Stop{"a matrix is added that is no outer product of two vectors"};
+  Outer result = {chain.sign, chain.numbers, *column_of(factors.first(column + 1))};
+  std::vector<Expression> rest;
+  for (const Expression& each : factors.subspan(column + 1)) {
+    if (!rest.empty() && algebra.is_vector(each, true)) {
+      Expression number = rest.front();
+      for (std::size_t i = 1; i < rest.size(); ++i) number = number * rest[i];
+      result.numbers.push_back(number * each);
+      rest.clear();
+    } else {
+      rest.push_back(each);
+    }
+  }
+  result.row = std::move(rest);
+  return result;
+}
+
+/// The row x^T with the diagonals after it, as the column x; 1 where a memory of keys has no number there.
+Expression turned_row(std::span<const Expression> row) {
+  if (row.empty()) return number_expression(1);
+  Expression column = turn(row.front());
+  for (const Expression& each : row.subspan(1)) column = hadamard(each.arguments()[0], column);
+  return column;
+}
+
+/// The numbers' product.
+Expression number_of(double sign, const std::vector<Expression>& numbers) {
+  return signed_with(sign, numbers.empty() ? number_expression(1) : multiplied(numbers));
+}
+
+/// The factors of `numbers` besides those of `taken`; nothing where these are not all among them.
+std::optional<std::vector<Expression>> without(std::vector<Expression> numbers,
+                                               std::span<const Expression> taken) {
+  for (const Expression& each : taken) {
+    const auto same = std::ranges::find(numbers, each);
+    if (same == numbers.end()) return std::nullopt;
+    numbers.erase(same);
+  }
+  return numbers;
+}
+
 /// One step of the memory as a row.
 class StepReader {
  public:
   explicit StepReader(Algebra& algebra) : algebra_(algebra) {}
 
-  /// Of `step`, written out down to the memory `base`.
+  /// Of `step`, written out down to the memory `base`. A memory of keys is a column: its value is a number.
   void read(const Expression& step, const std::string& base) {
-    for (const Chain& chain : algebra_.chains_of(step, base)) sort(chain, base);
+    is_column_ = algebra_.is_vector(step, true);
+    for (const Chain& chain : algebra_.chains_of(step, {base})) sort(chain, base);
     assemble();
   }
 
@@ -242,43 +113,22 @@ class StepReader {
   Structure structure;  // of this row alone
 
  private:
-  /// Takes rows and columns apart: D c r c r D becomes the column D c, numbers r c, and the rest from the
-  /// last row.
-  Outer outer(const Chain& chain, std::span<const Expression> factors) const {
-    const std::size_t column = algebra_.first_column(factors);
-    if (column == factors.size()) throw Stop{"a matrix is added that is no outer product of two vectors"};
-    Outer result = {chain.sign, chain.numbers, *column_of(factors.first(column + 1))};
-    std::vector<Expression> rest;
-    for (const Expression& each : factors.subspan(column + 1)) {
-      if (!rest.empty() && algebra_.is_vector(each, true)) {
-        Expression number = rest.front();
-        for (std::size_t i = 1; i < rest.size(); ++i) number = number * rest[i];
-        result.numbers.push_back(number * each);
-        rest.clear();
-      } else {
-        rest.push_back(each);
-      }
-    }
-    result.row = std::move(rest);
-    return result;
-  }
-
-  /// The row x^T with the diagonals after it, as the column x.
-  std::optional<Expression> turned_row(std::span<const Expression> row) const {
-    if (row.empty()) return std::nullopt;
-    const Expression& first = row.front();
-    Expression column = first.kind() == Kind::transpose ? first.arguments()[0] : transpose(first);
-    for (const Expression& each : row.subspan(1)) column = hadamard(each.arguments()[0], column);
-    return column;
-  }
-
-  void sort(const Chain& chain, const std::string& base) {
-    const auto memory =
-        std::ranges::find_if(chain.factors, [&](const Expression& x) { return algebra_.reads_memory(x); });
+  void sort(Chain chain, const std::string& base) {
+    const auto find = [&] {
+      return std::ranges::find_if(chain.factors,
+                                  [&](const Expression& x) { return algebra_.reads_memory(x); });
+    };
+    auto memory = find();
     if (memory == chain.factors.end()) {
-      writes_.push_back(outer(chain, chain.factors));
-      if (writes_.back().row.empty()) throw Stop{"a matrix is added that is no outer product of two vectors"};
+      writes_.push_back(outer(algebra_, chain, chain.factors));
+      if (writes_.back().row.empty() && !is_column_)
+        throw Stop{"a matrix is added that is no outer product of two vectors"};
       return;
+    }
+    if (is_column_ && memory->kind() == Kind::transpose) {  // the number z^T a is a^T z
+      std::transform(memory, chain.factors.end(), memory, turn);
+      std::reverse(memory, chain.factors.end());
+      memory = find();
     }
     if (memory->kind() == Kind::transpose) throw Stop{"the memory enters transposed: it reads with values"};
     if (memory->name() != base) throw Stop{"it reads an earlier memory"};
@@ -294,7 +144,7 @@ class StepReader {
     if (all_diagonal(left)) {
       decays_.push_back({chain.sign, chain.numbers, {left.begin(), left.end()}});
     } else {
-      erases_.push_back(outer(chain, left));
+      erases_.push_back(outer(algebra_, chain, left));
       if (erases_.back().row.empty()) throw Stop{"the memory is multiplied by a column alone"};
     }
   }
@@ -331,11 +181,9 @@ class StepReader {
     if (structure.decay == Decay::none) return true;
     if (decays_.size() != 1 || decays_[0].sign < 0) return false;
     Outer taken = erase;
-    for (const Expression& number : decays_[0].numbers) {
-      const auto found = std::ranges::find(taken.numbers, number);
-      if (found == taken.numbers.end()) return false;
-      taken.numbers.erase(found);
-    }
+    const auto numbers = without(taken.numbers, decays_[0].numbers);
+    if (!numbers) return false;
+    taken.numbers = *numbers;
     const std::vector<Expression>& diagonals = decays_[0].factors;
     if (taken.row.size() <= diagonals.size()) return false;
     const std::size_t begin = taken.row.size() - diagonals.size();
@@ -362,12 +210,17 @@ class StepReader {
     if (structure.value_decay && !reads_decayed) throw Stop{"it erases before the decay on the value side"};
     const auto same_key =
         std::ranges::find_if(writes_, [&](const Outer& write) { return write.column == erase.column; });
-    const Expression a = *turned_row(erase.row);
+    const Expression a = turned_row(erase.row);
     row.k = erase.column;
     if (same_key != writes_.end()) {
-      const Outer write = *same_key;
+      Outer write = *same_key;
       writes_.erase(same_key);
-      const Expression x = *turned_row(write.row);
+      Expression x = turned_row(write.row);
+      if (is_column_) {  // the value is what its numbers are more than those of the erase
+        const std::optional<std::vector<Expression>> more = without(write.numbers, erase.numbers);
+        if (more) x = number_of(1, *more);
+        if (more) write.numbers = erase.numbers;
+      }
       if (erase.sign < 0 && write.sign > 0 && same_numbers(erase.numbers, write.numbers)) {
         set_strength(write.numbers);
         row.v = x;
@@ -404,16 +257,17 @@ class StepReader {
   void set_write(const Outer& write) {
     row.k = write.column;
     set_strength(write.numbers);
-    row.v = signed_with(write.sign, *turned_row(write.row));
+    row.v = signed_with(write.sign, turned_row(write.row));
   }
 
   void set_plain(const Outer& write) {
     structure.plain_write = true;
     row.k_plain = write.column;
-    row.v_plain = scaled(write.sign, write.numbers, *turned_row(write.row));
+    row.v_plain = scaled(write.sign, write.numbers, turned_row(write.row));
   }
 
   Algebra& algebra_;
+  bool is_column_ = false;
   std::vector<Chain> decays_;
   std::vector<Outer> erases_;
   std::vector<Outer> writes_;
@@ -425,13 +279,20 @@ class RowReader {
   explicit RowReader(const RuleText& rule) : rule_(rule), algebra_(rule) {}
 
   RowForm read() {
-    if (rule_.memories.size() > 1) {
-      line_of(after(rule_.memories[1].name));
-      throw Stop{fmt::format("it has a second memory, {}", rule_.memories[1].name)};
-    }
-    read_steps();
+    std::vector<std::string> of_keys;
+    for (const RuleMemory& memory : rule_.memories)
+      (memory.shape.columns == 1 ? of_keys : memories_).push_back(memory.name);
+    if (memories_.size() == 1)
+      read_steps();
+    else
+      read_mixing();
+    for (const std::string& name : of_keys) read_beside(name);
     read_output();
     collect_definitions();
+    form_.structure.gates_are_logs =
+        form_.structure.decay != Decay::none && std::ranges::all_of(form_.rows, [&](const RowArrays& row) {
+          return !row.gate || log_of(*row.gate, form_.definitions);
+        });
     return std::move(form_);
   }
 
@@ -500,20 +361,230 @@ class RowReader {
     if (all.erase == Erase::none) all.erase_key = false;
   }
 
-  /// o = S^T q: one read of the memory before the token or after it.
+  /// A memory of keys whose update is that of S for another value: one more column of S.
+  void read_beside(const std::string& name) {
+    const Expression& update = line_of(after(name));
+    if (!form_.beside.empty()) throw Stop{"it has more than one memory of keys"};
+    if (form_.rows.size() != 1) throw Stop{fmt::format("{} stands beside several memories or writes", name)};
+    StepReader step(algebra_);
+    step.read(update, before(name));
+    RowArrays& one = form_.rows.front();
+    RowArrays& other = step.row;
+    if (one.gate != other.gate || one.mu || other.mu)
+      throw Stop{fmt::format("{} and S decay differently", name)};
+    if (one.k != other.k || !one.v || !other.v || one.v_plain || other.v_plain)
+      throw Stop{fmt::format("{} and S are written with different keys", name)};
+    if (form_.structure.erase != step.structure.erase || one.a != other.a)
+      throw Stop{fmt::format("{} and S are erased differently", name)};
+    if (one.beta != other.beta) {
+      if (one.erases) throw Stop{fmt::format("{} and S are written with different strengths", name)};
+      for (RowArrays* row : {&one, &other})
+        if (row->beta) row->v = *std::exchange(row->beta, {}) * *row->v;
+      form_.structure.beta = false;
+    }
+    const bool is_fixed = std::ranges::all_of(operands(*other.v), [&](const std::string& operand) {
+      return row_called(rule_.parameters, operand, &Parameter::name) != nullptr;
+    });
+    if (is_fixed && *other.v != number_expression(1))
+      throw Stop{fmt::format("{} adds up keys times a fixed number other than 1", name)};
+    one.beside = other.v;
+    form_.beside = name;
+  }
+
+  /// Memories side by side: each is a sum of the earlier ones times numbers, and of a write common to all.
+  void read_mixing() {
+    Mixing& mixing = form_.mixing;
+    mixing.names = memories_;
+    std::vector<std::string> bases;
+    for (const std::string& name : memories_) {
+      line_of(after(name));
+      if (name.size() > 1) throw Stop{fmt::format("{} needs a name of one letter beside S", name)};
+      bases.push_back(before(name));
+    }
+    for (const std::string& name : memories_) {
+      std::vector<std::optional<Expression>> kept(bases.size());
+      std::vector<std::optional<Outer>> erased(bases.size());
+      std::optional<Outer> written;
+      for (const Chain& chain : algebra_.chains_of(line_of(after(name)), bases)) {
+        const auto reads = [&](const Expression& x) { return algebra_.reads_memory(x); };
+        const auto memory = std::ranges::find_if(chain.factors, reads);
+        if (memory == chain.factors.end()) {
+          if (written) throw Stop{fmt::format("{} is written with more than one pair", name)};
+          written = outer(algebra_, chain, chain.factors);
+          if (written->row.empty()) throw Stop{"a matrix is added that is no outer product of two vectors"};
+          continue;
+        }
+        const auto base = std::ranges::find(bases, memory->name());
+        if (memory + 1 != chain.factors.end() || base == bases.end())
+          throw Stop{fmt::format("beside another memory {} takes only numbers times a memory", name)};
+        const auto source = static_cast<std::size_t>(base - bases.begin());
+        const std::span<const Expression> left(chain.factors.begin(), memory);
+        if (left.empty()) {
+          const Expression part = number_of(chain.sign, chain.numbers);
+          kept[source] = kept[source] ? *kept[source] + part : part;
+        } else if (left.front().kind() == Kind::diagonal || erased[source]) {
+          throw Stop{fmt::format("beside another memory {} takes only numbers times a memory", name)};
+        } else {
+          erased[source] = outer(algebra_, chain, left);
+          if (erased[source]->row.empty()) throw Stop{"the memory is multiplied by a column alone"};
+        }
+      }
+      for (const auto& each : kept) mixing.transition.push_back(each ? *each : number_expression(0));
+      add_write(name, written, erased);
+    }
+    if (form_.rows.empty()) throw Stop{"nothing is written"};
+    form_.structure.erase = form_.rows.front().erases ? Erase::undecayed : Erase::none;
+    form_.structure.erase_key = form_.rows.front().a.has_value();
+  }
+
+  /// What is written to the memory `name`: a number times the write of all, k (v - sum_i h_i M_i^T a)^T.
+  void add_write(const std::string& name, const std::optional<Outer>& written,
+                 const std::vector<std::optional<Outer>>& erased) {
+    Mixing& mixing = form_.mixing;
+    const bool erases = std::ranges::any_of(erased, [](const auto& each) { return each.has_value(); });
+    if (!written) {
+      if (erases) throw Stop{fmt::format("{} is erased but not written", name)};
+      mixing.inject.push_back(number_expression(0));
+      return;
+    }
+    mixing.inject.push_back(number_of(written->sign, written->numbers));
+    RowArrays one = {.k = written->column, .v = turned_row(written->row), .erases = erases};
+    std::vector<Expression> sight(erased.size(), number_expression(0));
+    std::optional<Expression> a;
+    for (std::size_t i = 0; i < erased.size(); ++i) {
+      if (!erased[i]) continue;
+      const auto numbers = without(erased[i]->numbers, written->numbers);
+      const Expression key = turned_row(erased[i]->row);
+      const bool is_opposite = erased[i]->column == one.k && erased[i]->sign == -written->sign;
+      if (!numbers || !is_opposite || (a && *a != key))
+        throw Stop{fmt::format("{} is erased otherwise than it is written", name)};
+      a = key;
+      sight[i] = number_of(1, *numbers);
+    }
+    if (a && *a != one.k) one.a = a;
+    if (form_.rows.empty()) {
+      form_.rows.push_back(std::move(one));
+      mixing.erase_sight = std::move(sight);
+      return;
+    }
+    const RowArrays& first = form_.rows.front();
+    if (first.k != one.k || first.v != one.v || first.a != one.a || mixing.erase_sight != sight)
+      throw Stop{"the memories are written with different pairs"};
+  }
+
+  /// A read of a memory with a query, in a chain: Diag(left) M^T query.
+  struct Read {
+    std::string memory;
+    bool is_early = false;
+    std::vector<Expression> left = {};
+    Expression query;
+  };
+
+  std::optional<Read> read_in(const Chain& chain) const {
+    std::vector<Expression> factors = chain.factors;
+    if (!factors.empty() && factors.back().kind() == Kind::tensor &&
+        algebra_.is_memory(factors.back().name())) {
+      std::ranges::transform(factors, factors.begin(), turn);  // the number q^T z is z^T q
+      std::ranges::reverse(factors);
+    }
+    const auto is_diagonal = [](const Expression& x) { return x.kind() == Kind::diagonal; };
+    const auto at = std::ranges::find_if_not(factors, is_diagonal);
+    if (at == factors.end() || at->kind() != Kind::transpose) return std::nullopt;
+    const std::span<const Expression> query(at + 1, factors.end());
+    if (query.empty() || algebra_.first_column(query) != query.size() - 1) return std::nullopt;
+    const std::string& name = at->arguments()[0].name();
+    for (const RuleMemory& memory : rule_.memories) {
+      const bool is_early = name == before(memory.name);
+      if (is_early || name == after(memory.name))
+        return Read{memory.name, is_early, {factors.begin(), at}, *column_of(query)};
+    }
+    return std::nullopt;
+  }
+
+  /// All reads have one query, at one time.
+  void note_read(const Expression& query, bool is_early, std::vector<Expression> sight) {
+    const ReadAt at = is_early ? ReadAt::before_row : ReadAt::after_row;
+    if (has_read_ && (form_.q != query || form_.structure.read_at != at))
+      throw Stop{"the output reads the memory more than once"};
+    if (!form_.mixing.read_sight.empty() && !sight.empty() && form_.mixing.read_sight != sight)
+      throw Stop{"the output reads the memories more than once"};
+    has_read_ = true;
+    form_.q = query;
+    form_.structure.read_at = at;
+    if (!sight.empty()) form_.mixing.read_sight = std::move(sight);
+  }
+
+  std::vector<Chain> chains_to_the_end(const Expression& x) {
+    std::vector<std::string> ends;
+    for (const RuleMemory& memory : rule_.memories) ends.push_back(after(memory.name));
+    try {
+      return algebra_.chains_of(x, ends);
+    } catch (const Stop&) {
+      return {};
+    }
+  }
+
+  /// `x` as numbers times what is read; nothing where it is more than that.
+  std::optional<Expression> as_read(const Expression& x) {
+    if (!algebra_.is_vector(x, true)) return std::nullopt;
+    const std::vector<Chain> chains = chains_to_the_end(x);
+    std::vector<Expression> sight(form_.mixing.names.size(), number_expression(0));
+    std::optional<Read> first;
+    for (const Chain& chain : chains) {
+      const std::optional<Read> read = read_in(chain);
+      if (!read || (first && (sight.empty() || read->memory == first->memory))) return std::nullopt;
+      const auto part = std::ranges::find(form_.mixing.names, read->memory) - form_.mixing.names.begin();
+      if (!sight.empty()) {
+        if (!read->left.empty() || (first && first->query != read->query)) return std::nullopt;
+        sight[static_cast<std::size_t>(part)] = number_of(chain.sign, chain.numbers);
+      }
+      first = read;
+    }
+    if (!first) return std::nullopt;
+    note_read(first->query, first->is_early, sight);
+    if (!sight.empty()) return tensor(read_of("S"));
+    Expression read = tensor(read_of(first->memory));
+    if (const auto left = column_of(first->left)) read = hadamard(*left, read);
+    return scaled(chains.front().sign, chains.front().numbers, read);
+  }
+
+  /// `x` of what is read of the memories.
+  Expression of_reads(const Expression& x) {
+    if (!algebra_.reads_memory(x)) return x;
+    if (const std::optional<Expression> read = as_read(x)) return *read;
+    if (x.kind() == Kind::tensor) {
+      const Expression* const line = algebra_.defining(x.name());
+      const bool is_memory = std::ranges::any_of(
+          rule_.memories, [&](const RuleMemory& memory) { return x.name() == after(memory.name); });
+      if (!line || is_memory) throw Stop{"the output is no read S^T q"};
+      return of_reads(*line);
+    }
+    std::vector<Expression> arguments;
+    for (const Expression& each : x.arguments()) arguments.push_back(of_reads(each));
+    return {x.kind(), x.name(), std::move(arguments)};
+  }
+
+  /// o = S^T q, times numbers that the query takes, or what the text makes of such reads.
   void read_output() {
-    const std::string before_token = before("S");
-    const std::vector<Chain> chains = algebra_.chains_of(line_of("o"), after("S"));
-    if (chains.size() != 1) throw Stop{"the output is more than one read of the memory"};
-    const Chain& chain = chains[0];
-    if (chain.factors.empty() || chain.factors[0].kind() != Kind::transpose ||
-        !is_among(chain.factors[0].arguments()[0].name(), {before_token, after("S")}))
-      throw Stop{"the output is no read S^T q"};
-    const std::span<const Expression> query = std::span(chain.factors).subspan(1);
-    if (query.empty() || algebra_.first_column(query) != query.size() - 1)
-      throw Stop{"the output is no read S^T q"};
-    form_.q = scaled(chain.sign, chain.numbers, *column_of(query));
-    if (chain.factors[0].arguments()[0].name() == before_token) form_.structure.read_at = ReadAt::before_row;
+    const Expression& o = line_of("o");
+    if (const auto chains = chains_to_the_end(o); chains.size() == 1 && form_.mixing.names.empty()) {
+      const std::optional<Read> read = read_in(chains[0]);
+      if (read && read->memory == "S" && read->left.empty())
+        return note_read(scaled(chains[0].sign, chains[0].numbers, read->query), read->is_early, {});
+    }
+    const Expression output = of_reads(o);
+    if (!has_read_) throw Stop{"the output reads no memory"};
+    const Expression read = tensor(read_of("S"));
+    if (output == read) return;
+    form_.output = output;
+    if (form_.beside.empty()) return;
+    const Expression sum = tensor(read_of(form_.beside));
+    const Expression eps = tensor("eps");
+    for (const Expression& divisor : {sum, sum + eps, eps + sum}) {
+      const Expression inverse = call("reciprocal", {divisor});
+      for (const Expression& quotient : {read * inverse, inverse * read, hadamard(read, inverse)})
+        form_.is_quotient = form_.is_quotient || output == quotient;
+    }
   }
 
   /// The lines that the arrays of the rows read, in the order of the text.
@@ -524,11 +595,15 @@ class RowReader {
       for (const std::string& name : operands(*x)) needed.insert(name);
     };
     need(form_.q);
+    need(form_.output);
     for (const RowArrays& row : form_.rows) {
-      for (const auto& x :
-           {row.gate, row.mu, row.beta, std::optional(row.k), row.v, row.a, row.k_plain, row.v_plain})
+      for (const auto& x : {row.gate, row.mu, row.beta, std::optional(row.k), row.v, row.a, row.k_plain,
+                            row.v_plain, row.beside})
         need(x);
     }
+    const Mixing& mixing = form_.mixing;
+    for (const auto* numbers : {&mixing.transition, &mixing.inject, &mixing.erase_sight, &mixing.read_sight})
+      for (const Expression& x : *numbers) need(x);
     for (const RuleLine& line : std::views::reverse(rule_.lines)) {
       if (!needed.contains(line.equation.result)) continue;
       need(line.equation.expression);
@@ -546,11 +621,15 @@ class RowReader {
 
   const RuleText& rule_;
   Algebra algebra_;
+  std::vector<std::string> memories_;  // those of key x value
+  bool has_read_ = false;
   Index line_ = 0;
   RowForm form_;
 };
 
 }  // namespace
+
+std::string read_of(const std::string& memory) { return memory + " read"; }
 
 std::variant<RowForm, NoRowForm> row_form(const RuleText& rule) {
   RowReader reader(rule);
@@ -559,6 +638,13 @@ std::variant<RowForm, NoRowForm> row_form(const RuleText& rule) {
   } catch (const Stop& stop) {
     return NoRowForm{stop.reason, reader.line()};
   }
+}
+
+const Expression* log_of(const Expression& gate, const std::vector<Equation>& definitions) {
+  if (gate.kind() == Kind::function && gate.name() == "exp") return &gate.arguments()[0];
+  if (gate.kind() != Kind::tensor) return nullptr;
+  const Equation* const made = row_called(definitions, gate.name(), &Equation::result);
+  return made ? log_of(made->expression, definitions) : nullptr;
 }
 
 Expression over_rows(const Expression& of_token, const std::function<Expression(const std::string&)>& rows_of,

@@ -19,6 +19,16 @@ struct RowArrays {
   bool erases = false;
   std::optional<Expression> k_plain = {};
   std::optional<Expression> v_plain = {};
+  std::optional<Expression> beside = {};  // the value of a memory of keys, one more column of S
+};
+
+/// How memories side by side mix (spec 1.1, eq. U'): numbers of a token.
+struct Mixing {
+  std::vector<std::string> names = {};       // of the memories, S first; one letter each
+  std::vector<Expression> transition = {};   // T, row by row
+  std::vector<Expression> inject = {};       // c
+  std::vector<Expression> erase_sight = {};  // h of the erase
+  std::vector<Expression> read_sight = {};   // h of the read
 };
 
 /// A text as a row program (spec 1.1): its structure, with as many rows for a token as it has steps.
@@ -27,7 +37,17 @@ struct RowForm {
   Expression q = tensor("q");
   std::vector<RowArrays> rows = {};
   std::vector<Equation> definitions = {};  // results that those read, in the order of the text
+  std::string beside = {};                 // a memory of keys that is one more column of S; empty: none
+  Mixing mixing = {};                      // no names: S is the only memory of key x value
+  std::string letters = {};                // the names of Mixing, as Structure::parts reads them
+  // The output, of what the memories return: read_of("S"), [dv, 1], and read_of(beside), a number. None: it
+  // is what S returns.
+  std::optional<Expression> output = {};
+  bool is_quotient = false;  // the output is that of S divided by that of the memory beside it, plus eps
 };
+
+/// How an output calls what the memory returned for the query.
+std::string read_of(const std::string& memory);
 
 /// Why a text is no row program: in words, and the line that is to blame.
 struct NoRowForm {
@@ -39,6 +59,9 @@ struct NoRowForm {
 /// these one after the other, by algebra on the lines: sums are multiplied out, products of matrices are
 /// taken apart at their vectors.
 std::variant<RowForm, NoRowForm> row_form(const RuleText& rule);
+
+/// x of a gate that is exp(x), or a result defined so; null for another gate.
+const Expression* log_of(const Expression& gate, const std::vector<Equation>& definitions);
 
 /// The same expression over rows of many tokens: columns [D, 1] become rows [L, D], numbers of a token [L,
 /// 1]. `rows_of` names the rows of a tensor. Settings and numbers stay [1, 1].

@@ -59,22 +59,28 @@ class RuleReader {
       throw RuleTextError(
           1, 1, fmt::format("a rule has at most {} bytes; this one has {}", most_rule_bytes, rest_.size()));
     rule_.memories = {{"S", {specimen_dk, specimen_dv}}};
-    std::vector<std::pair<Index, std::string_view>> assignments;
+    struct Assignment {
+      Index line;
+      std::string_view text;
+      std::string_view comment;
+    };
+    std::vector<Assignment> assignments;
     while (!rest_.empty()) {
       ++line_;
-      std::string_view text = take_until(rest_, '\n');
-      text = text.substr(0, std::min(text.find('#'), text.size()));
+      std::string_view comment = take_until(rest_, '\n');
+      std::string_view text = take_until(comment, '#');
       if (const std::size_t end = text.find_last_not_of(" \t\r"); end == std::string_view::npos)
         continue;
       else
         text = text.substr(0, end + 1);
       whole_line_ = text;
-      if (!read_declaration(text)) assignments.emplace_back(line_, text);
+      if (!read_declaration(text)) assignments.push_back({line_, text, trimmed(comment)});
     }
-    for (const auto& [line, text] : assignments) {
+    for (const auto& [line, text, comment] : assignments) {
       line_ = line;
       whole_line_ = text;
       assign(text);
+      name_step(comment);
     }
     finish();
     return std::move(rule_);
@@ -138,6 +144,7 @@ class RuleReader {
     std::string_view rest = one;
     const std::string_view written = trimmed(take_until(rest, ':'));
     const std::string name = new_name(written);
+    if (name == "g") wrong(written, "\"g\" is log alpha in data: call the input otherwise");
     const std::size_t per = rest.find("per ");
     const std::string_view kind = trimmed(rest.substr(0, std::min(per, rest.size())));
     const InputKind* const known = row_called(input_kinds, kind, &InputKind::word);
@@ -152,9 +159,14 @@ class RuleReader {
     if (axes == input_axes.end())
       wrong(rest, fmt::format("{} per what? expected token, key channel or value channel", name));
     Input input = {name, axes->second, known->range, std::string(kind)};
-    if (name == "alpha" && known->range == Range::decay) input = decay_input(axes->second);
-    if (known->range == Range::decay) input.keeps = 1;
-    if (known->range == Range::decay && axes->second.back() == "dv") input.range = mu_input().range;
+    if (known->range == Range::decay) {  // alpha alone may come as logarithms
+      const bool is_alpha = name == "alpha" && axes->second.back() != "dv";
+      if (is_alpha)
+        input = decay_input(axes->second);
+      else
+        input.range = mu_input().range;
+      input.keeps = 1;
+    }
     StandIn stand_in = known->stand_in;
     if (!stand_in.like.empty())  // of the same size
       stand_in.like = along == "token" ? "" : along == "key channel" ? "k" : "v";
@@ -227,6 +239,14 @@ class RuleReader {
     specimens_.set(result, Matrix<double>::Zero(expected.rows, expected.columns));
     present_[name] = result;
     rule_.lines.push_back({{result, std::move(formula.expression)}, line_, expected});
+  }
+
+  /// "Title: sentence", or a sentence alone.
+  void name_step(std::string_view comment) {
+    RuleLine& line = rule_.lines.back();
+    const std::size_t colon = comment.find(':');
+    if (colon != std::string_view::npos) line.title = trimmed(comment.substr(0, colon));
+    line.sentence = trimmed(comment.substr(colon == std::string_view::npos ? 0 : colon + 1));
   }
 
   const RuleMemory* memory(std::string_view name) const {

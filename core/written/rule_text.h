@@ -17,8 +17,10 @@ class RuleTextError : public InputError {
 /// names, earlier results by theirs, and a memory M as the token found it by before(M).
 struct RuleLine {
   Equation equation;
-  Index line = 0;  // of the text, from 1
-  Shape shape;     // of the result, in specimen sizes
+  Index line = 0;          // of the text, from 1
+  Shape shape;             // of the result, in specimen sizes
+  std::string title = {};  // of the step: the comment at the line's end, "# Title: sentence"
+  std::string sentence = {};
 };
 
 /// A memory: [dk, dv], or [dk, 1] for what only adds up keys.
@@ -63,7 +65,7 @@ Record specimen(const RuleText& rule);
 ///   inputs  alpha: gate per token;  beta: strength per token
 ///   setting gamma = 0.9 in [0, 1]: decay
 ///   memory  z: key                         (S: key x value is always there)
-///   S' = alpha * S
+///   S' = alpha * S                         # Decay: the comment of a line names its step
 ///   S  = S' + beta * k (v - S'^T k)^T
 ///   o  = S^T q
 /// A name stands for what was assigned to it last; S on the left is the memory after the token. Throws

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <ranges>
 #include <set>
 
 #include "core/base/table.h"
@@ -60,10 +61,13 @@ struct Rewriting {
     const auto note = [&](const std::optional<Expression>& x) {
       if (x && x->kind() == Expression::Kind::tensor) recorded.insert(x->name());
     };
+    specimens.set(read_of("S"), Matrix<double>::Zero(specimen_dv, 1));
+    if (!row.beside.empty()) specimens.set(read_of(row.beside), Matrix<double>::Zero(1, 1));
     note(row.q);
     if (row.rows.size() == 1) {
       const RowArrays& one = row.rows.front();
-      for (const auto& x : {one.beta, std::optional(one.k), one.v, one.a, one.k_plain, one.v_plain}) note(x);
+      for (const auto& x : {one.beta, std::optional(one.k), one.a, one.k_plain, one.v_plain}) note(x);
+      if (!one.beside) note(one.v);
     }
     for (const Equation& line : row.definitions)
       if (!recorded.contains(line.result)) written_out.push_back(line.result);
@@ -83,12 +87,30 @@ struct Rewriting {
     });
   }
 
+  /// Whether a line of the text gives it, but no memory.
+  bool is_result(const std::string& name) const {
+    const bool is_memory = std::ranges::any_of(
+        rule.text.memories, [&](const RuleMemory& memory) { return name == after(memory.name); });
+    return !is_memory && std::ranges::any_of(rule.text.lines, [&](const RuleLine& line) {
+      return line.equation.result == name;
+    });
+  }
+
+  /// What was read, cut out of the program's read, which has a column more for a memory of keys.
+  std::optional<Expression> cut_from_read(const std::string& name, const std::string& prefix) const {
+    const Expression read = tensor(own("read"));
+    if (name == read_of("S")) return row.beside.empty() ? read : call(prefix + "without_last", {read});
+    if (!row.beside.empty() && name == read_of(row.beside)) return call(prefix + "last", {read});
+    return std::nullopt;
+  }
+
   /// q is always read with its scale.
   Expression for_token(const Expression& x, bool scaled) const {
     return replaced(expanded(x), [&](const Expression& piece) -> std::optional<Expression> {
       if (piece.kind() != Expression::Kind::tensor) return std::nullopt;
       if (piece.name() == "q") return query(scaled, "q");
-      return is_definition(piece.name()) ? tensor(own(piece.name())) : piece;
+      if (const auto cut = cut_from_read(piece.name(), "")) return cut;
+      return is_result(piece.name()) ? tensor(own(piece.name())) : piece;
     });
   }
 
@@ -96,11 +118,84 @@ struct Rewriting {
     const auto rows_of = [&](const std::string& name) {
       if (name == "q") return query(scaled, "Q");
       if (name == "k" || name == "v") return tensor(capitalised(name));
-      return tensor(is_definition(name) ? own(name) : name);
+      if (const auto cut = cut_from_read(name, "row_")) return *cut;
+      return tensor(is_result(name) ? own(name) : name);
     };
     return over_rows(expanded(x), rows_of, specimens);
   }
 };
+
+/// What the step of the line that gives `result` is called, and what it does.
+std::pair<std::string, std::string> words_of(const RuleText& rule, const std::string& result) {
+  const RuleLine& line =
+      *std::ranges::find_if(rule.lines, [&](const RuleLine& each) { return each.equation.result == result; });
+  const bool is_output = result == "o";
+  const bool is_memory = std::ranges::any_of(
+      rule.memories, [&](const RuleMemory& memory) { return result == after(memory.name); });
+  const char* const usual = is_output ? "Output" : is_memory ? "Memory after the write" : result.c_str();
+  return {line.title.empty() ? usual : line.title,
+          line.sentence.empty() ? fmt::format("Line {} of the rule's text.", line.line) : line.sentence};
+}
+
+/// The steps of memories side by side, from those before a token to those after it.
+void add_mixing_steps(const WrittenRule& rule, const Rewriting& rewriting, bool scaled, Notation& notation) {
+  const Mixing& mixing = rewriting.row.mixing;
+  const std::size_t count = mixing.names.size();
+  const auto sum = [&](std::span<const Expression> numbers, std::string (*state)(std::string_view)) {
+    std::optional<Expression> all;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (numbers[i] == number_expression(0)) continue;
+      const Expression memory = tensor(state(mixing.names[i]));
+      const Expression part =
+          numbers[i] == number_expression(1) ? memory : rewriting.for_token(numbers[i], scaled) * memory;
+      all = all ? *all + part : part;
+    }
+    return all;
+  };
+  auto& steps = notation.token_write;
+  const bool erases = rewriting.row.structure.erase != Erase::none;
+  const ProgramNames& names = notation.token;
+  if (erases) {
+    const Expression a = tensor(rewriting.row.structure.erase_key ? names.a : names.k);
+    steps.push_back({"read",
+                     Purpose::read,
+                     "Prediction v̂",
+                     "What do the memories already return for the key of “{token}”?",
+                     {"old", transpose(*sum(mixing.erase_sight, before)) * a}});
+    steps.push_back({"error",
+                     Purpose::error,
+                     "Error e = v − v̂",
+                     "How large is the error of the prediction, given the target v?",
+                     {"error", tensor(names.v) - tensor("old")}});
+  }
+  steps.push_back({"update",
+                   Purpose::update,
+                   "Rank-one update",
+                   "The outer product that all memories take.",
+                   {"update", tensor(names.k) * transpose(tensor(erases ? "error" : names.v))}});
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string& name = mixing.names[i];
+    notation.symbols[before(name)] = {fmt::format("{}_{{t-1}}", name), Role::state, "memory before"};
+    notation.symbols[after(name)] = {fmt::format("{}_t", name), Role::state, "memory after"};
+    notation.token_carries.push_back({after(name), before(name)});
+    std::optional<Expression> value = sum(std::span(mixing.transition).subspan(i * count, count), before);
+    if (mixing.inject[i] != number_expression(0)) {
+      Expression update = tensor("update");
+      if (mixing.inject[i] != number_expression(1))
+        update = rewriting.for_token(mixing.inject[i], scaled) * update;
+      value = value ? *value + update : update;
+    }
+    const auto [title, sentence] = words_of(rule.text, after(name));
+    steps.push_back({after(name),
+                     Purpose::write,
+                     title,
+                     sentence,
+                     {after(name), value ? *value : number_expression(0) * tensor(before(name))}});
+  }
+  std::ranges::rotate(steps, std::ranges::find(steps, after("S"), &Operation::id) + 1);  // S last
+  notation.token_read =
+      sum(mixing.read_sight, rewriting.row.structure.read_at == ReadAt::before_row ? before : after);
+}
 
 /// How the steps of the engines are named and what stands before them.
 Notation notation_of(const WrittenRule& rule, const Settings& settings) {
@@ -126,8 +221,8 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     if (!rewriting.recorded.contains(line.result)) continue;
     const std::string name = own(line.result);
     symbol(name, latex_of(line.result), Role::plain, line.result);
-    prepare(name, line.result, fmt::format("{}, as the rule's text defines it.", line.result),
-            Purpose::prepare, line.expression, false);
+    const auto [title, sentence] = words_of(rule.text, line.result);
+    prepare(name, title, sentence, Purpose::prepare, line.expression, false);
   }
   /// The recorded name of an array of the rows: its tensor's own, or one with an equation.
   const auto named_as = [&](const char* field, const Expression& x, const char* latex, Role role,
@@ -152,6 +247,16 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     both(which, name, name);
   };
   name_field(&ProgramNames::q, "q", "query", row.q, "\\hat q_t", Role::query, "query");
+  if (row.output || !row.beside.empty()) {
+    symbol(own("read"), "r_t", Role::output,
+           row.beside.empty() ? "what the memory returns" : "what the memories return");
+    both(&ProgramNames::o, own("read"), own("read"));
+    const Expression output = row.output ? *row.output : tensor(read_of("S"));
+    const auto [title, sentence] = words_of(rule.text, "o");
+    const Purpose purpose = row.is_quotient ? Purpose::normalise : Purpose::output;
+    notation.token_after = {{"made", purpose, title, sentence, {"o", rewriting.for_token(output, scaled)}}};
+    notation.rows_after = {{"made", purpose, title, sentence, {"O", rewriting.for_rows(output, scaled)}}};
+  }
   if (row.rows.size() > 1) {  // of the rows of a token each has its own: they have names, and no equation
     const auto made = [&](std::string ProgramNames::*which, const char* field, const char* latex, Role role,
                           const char* words) {
@@ -160,7 +265,7 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     };
     made(&ProgramNames::k, "key", "\\hat k_t", Role::key, "key");
     made(&ProgramNames::v, "value", "\\hat v_t", Role::value, "value");
-    made(&ProgramNames::a, "erase_key", "a_t", Role::key, "erase key");
+    made(&ProgramNames::a, "erase_key", "\\hat a_t", Role::key, "erase key");
     made(&ProgramNames::k_plain, "second_key", "k^{+}_t", Role::key, "second key");
     made(&ProgramNames::v_plain, "second_value", "v^{+}_t", Role::value, "second value");
     made(&ProgramNames::beta, "strength", "b_t", Role::strength, "write strength");
@@ -168,7 +273,33 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
   }
   const RowArrays& one = row.rows.front();
   name_field(&ProgramNames::k, "k", "key", one.k, "\\hat k_t", Role::key, "key");
-  name_field(&ProgramNames::v, "v", "value", one.v, "\\hat v_t", Role::value, "value");
+  if (one.beside) {
+    const std::string name = own("values");
+    const char* const words = "value, and that of the memory beside S";
+    symbol(name, "\\hat v_t", Role::value, words);
+    const bool is_one = *one.beside == number_expression(1);
+    const auto made = [&](Expression v, Expression x, const char* one_more, const char* more) {
+      return is_one ? call(one_more, {std::move(v)}) : call(more, {std::move(v), std::move(x)});
+    };
+    const std::string sentence = fmt::format("What {} adds up is one more value channel.", row.beside);
+    notation.token_before.push_back(
+        {name,
+         Purpose::prepare,
+         words,
+         sentence,
+         {name, made(rewriting.for_token(*one.v, scaled), rewriting.for_token(*one.beside, scaled),
+                     "append_one", "append")}});
+    notation.rows_before.push_back(
+        {name,
+         Purpose::prepare,
+         words,
+         sentence,
+         {name, made(rewriting.for_rows(*one.v, scaled), rewriting.for_rows(*one.beside, scaled),
+                     "append_ones", "row_append")}});
+    both(&ProgramNames::v, name, name);
+  } else {
+    name_field(&ProgramNames::v, "v", "value", one.v, "\\hat v_t", Role::value, "value");
+  }
   if (one.a) name_field(&ProgramNames::a, "k", "erase_key", one.a, "a_t", Role::key, "erase key");
   if (row.structure.plain_write) {
     name_field(&ProgramNames::k_plain, "k", "second_key", one.k_plain, "k^{+}_t", Role::key, "second key");
@@ -179,6 +310,7 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     const std::string name = named_as("strength", *one.beta, "b_t", Role::strength, "write strength");
     both(&ProgramNames::beta, name, name);
   }
+  if (!row.mixing.names.empty()) add_mixing_steps(rule, rewriting, scaled, notation);
   for (const auto& [engine_name, x, words] :
        {std::tuple("alpha", one.gate, "decay"), std::tuple("mu", one.mu, "decay per value channel")}) {
     if (!x || *x == tensor(engine_name)) continue;
@@ -192,15 +324,21 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
 }
 
 /// Every expression over rows of many tokens, under the same names.
-RowForm over_rows(RowForm form, const Record& specimens) {
+RowForm over_rows(RowForm form, Record specimens) {
+  specimens.set(read_of("S"), Matrix<double>::Zero(specimen_dv, 1));
+  if (!form.beside.empty()) specimens.set(read_of(form.beside), Matrix<double>::Zero(1, 1));
   const auto same = [](const std::string& name) { return tensor(name); };
   const auto replace = [&](Expression& x) { x = over_rows(x, same, specimens); };
   replace(form.q);
   for (RowArrays& row : form.rows) {
     replace(row.k);
-    for (auto* x : {&row.gate, &row.mu, &row.beta, &row.v, &row.a, &row.k_plain, &row.v_plain})
+    for (auto* x : {&row.gate, &row.mu, &row.beta, &row.v, &row.a, &row.k_plain, &row.v_plain, &row.beside})
       if (*x) replace(**x);
   }
+  if (form.output) replace(*form.output);
+  Mixing& mixing = form.mixing;
+  for (auto* numbers : {&mixing.transition, &mixing.inject, &mixing.erase_sight, &mixing.read_sight})
+    std::ranges::for_each(*numbers, replace);
   for (Equation& line : form.definitions) replace(line.expression);
   return form;
 }
@@ -214,12 +352,20 @@ Record given_to(const RuleText& rule, const Sequence& sequence, Index first, Ind
   for (const char* name : {"k", "v"})
     if (sequence.has(name)) record.set(name, rows(name));
   for (const Input& input : rule.inputs) {
+    if (!sequence.has(input.name)) continue;  // optional where the rule is one of the table
     const bool is_log = input.name == "alpha" && sequence.gates_are_logs;
     record.set(input.name, is_log ? exponential(rows(input.name).array()).matrix() : rows(input.name));
   }
   for (const Parameter& setting : rule.parameters)
     record.set(setting.name, Matrix<double>::Constant(1, 1, sequence.parameter(setting.name)));
   return record;
+}
+
+/// Whether the only decay is the input alpha, and the data leave that out.
+bool lacks_decay(const RowForm& row, const Sequence& sequence) {
+  return !sequence.has("alpha") && std::ranges::all_of(row.rows, [](const RowArrays& of) {
+    return !of.gate || *of.gate == tensor("alpha");
+  });
 }
 
 /// The rows of tokens: every array is its expression in `row`, evaluated over all of them.
@@ -232,12 +378,12 @@ Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Sca
     for (const Equation& line : row.definitions) made->set(line.result, evaluate(line.expression, *made));
     return *made;
   };
-  const bool logs = rows.sequence.gates_are_logs;
+  const bool logs = rows.sequence.gates_are_logs || row.structure.gates_are_logs;
   // An array that the data give as it stands keeps its own precision.
   const auto array = [&](const Expression& x, Index columns) -> Matrix<Scalar> {
     if (x == tensor("q")) return rows.scaled_q();
-    const bool is_given =
-        x.kind() == Expression::Kind::tensor && rows.sequence.has(x.name()) && !(x.name() == "alpha" && logs);
+    const bool is_given = x.kind() == Expression::Kind::tensor && rows.sequence.has(x.name()) &&
+                          !(x.name() == "alpha" && rows.sequence.gates_are_logs);
     if (is_given) return rows(x.name());
     Matrix<double> value = evaluate(x, record());
     if (value.rows() != rows.count) value = value.replicate(rows.count, 1).eval();
@@ -246,7 +392,9 @@ Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Sca
   };
   const auto log_gate = [&](const RowArrays& of, Index columns) -> Matrix<Scalar> {
     if (!of.gate) return Matrix<Scalar>::Constant(rows.count, columns, logs ? Scalar(0) : Scalar(1));
-    if (logs && *of.gate == tensor("alpha") && columns == rows("alpha").cols()) return rows("alpha");
+    const bool is_given_log = rows.sequence.gates_are_logs && *of.gate == tensor("alpha");
+    if (is_given_log && columns == rows("alpha").cols()) return rows("alpha");
+    if (const Expression* const g = log_of(*of.gate, row.definitions)) return array(*g, columns);
     const Matrix<Scalar> gate = array(*of.gate, columns);
     return logs ? Matrix<Scalar>(gate.array().log().matrix()) : gate;
   };
@@ -274,9 +422,27 @@ Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Sca
   };
   Program<Scalar> program{.q = array(row.q, dk)};
   program.k = table(dk, [&](const RowArrays& of) { return array(of.k, dk); });
-  program.v = table(dv, [&](const RowArrays& of) { return or_else(of.v, dv, 0); });
+  program.v = table(row.beside.empty() ? dv : dv + 1, [&](const RowArrays& of) {
+    Matrix<Scalar> v = or_else(of.v, dv, 0);
+    if (!of.beside) return v;
+    v.conservativeResize(Eigen::NoChange, dv + 1);
+    v.col(dv) = array(*of.beside, 1);
+    return v;
+  });
+  const auto numbers = [&](const std::vector<Expression>& all) {
+    Matrix<Scalar> side_by_side(rows.count, std::ssize(all));
+    for (std::size_t i = 0; i < all.size(); ++i) side_by_side.col(static_cast<Index>(i)) = array(all[i], 1);
+    return side_by_side;
+  };
+  if (!row.mixing.names.empty()) {
+    program.transition = numbers(row.mixing.transition);
+    program.inject = numbers(row.mixing.inject);
+    program.erase_sight = numbers(row.mixing.erase_sight);
+    program.read_sight = numbers(row.mixing.read_sight);
+  }
   if (structure.erase_key) program.a = table(dk, erase_key);
-  const Index gates = structure.decay == Decay::none ? 0 : structure.decay == Decay::key ? dk : 1;
+  const bool decays = structure.decay != Decay::none && !lacks_decay(row, rows.sequence);
+  const Index gates = !decays ? 0 : structure.decay == Decay::key ? dk : 1;
   program.gate = gates == 0 ? Matrix<Scalar>(rows.count * steps, 0)
                             : table(gates, [&](const RowArrays& of) { return log_gate(of, gates); });
   if (structure.value_decay)
@@ -289,8 +455,59 @@ Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Sca
   return program;
 }
 
+/// The outputs from what is read, as the text makes them.
+template <class Scalar>
+Matrix<Scalar> finished(const RuleText& rule, const RowForm& row, const Matrix<Scalar>& read,
+                        const Rows<Scalar>& rows) {
+  const Index dv = rows.sequence.dv;
+  Record record = given_to(rule, rows.sequence, rows.first, rows.count);
+  for (const Equation& line : row.definitions) record.set(line.result, evaluate(line.expression, record));
+  record.set(read_of("S"), read.leftCols(dv).template cast<double>());
+  if (!row.beside.empty()) record.set(read_of(row.beside), read.rightCols(1).template cast<double>());
+  Matrix<double> o = evaluate(row.output ? *row.output : tensor(read_of("S")), record);
+  if (o.rows() != rows.count) o = o.replicate(rows.count, 1).eval();
+  return o.template cast<Scalar>();
+}
+
 Index columns_of(const RuleMemory& memory, const Sequence& sequence) {
   return memory.shape.columns == 1 ? 1 : sequence.dv;
+}
+
+/// The memory before the first token.
+Matrix<double> initial_memory(const Variant& variant, const RuleMemory& memory, const Sequence& sequence) {
+  return given_or_zero(sequence, initial_name(variant, sequence.settings, memory.name), sequence.dk,
+                       columns_of(memory, sequence));
+}
+
+/// Several memories in the state of a program: those of key x value one above the other, one of keys as a
+/// column to their right.
+StateNames state_names(const WrittenRule& rule) {
+  const auto is_column = [](const RuleMemory& memory) { return memory.shape.columns == 1; };
+  const auto each_place = [&rule, is_column](const Sequence& sequence, auto visit) {
+    Index above = 0;
+    for (const RuleMemory& memory : rule.text.memories) {
+      visit(memory, is_column(memory) ? 0 : above, is_column(memory) ? sequence.dv : 0);
+      if (!is_column(memory)) above += sequence.dk;
+    }
+  };
+  return {[&rule, each_place](const Sequence& sequence) {
+            const auto& form = std::get<RowForm>(rule.form);
+            Matrix<double> state(sequence.dk * form.structure.part_count(),
+                                 sequence.dv + (form.beside.empty() ? 0 : 1));
+            each_place(sequence, [&](const RuleMemory& memory, Index row, Index column) {
+              const Matrix<double> initial = initial_memory(rule.variant, memory, sequence);
+              state.block(row, column, initial.rows(), initial.cols()) = initial;
+            });
+            return state;
+          },
+          [each_place](const Matrix<double>& state, const Sequence& sequence) {
+            NamedStates named;
+            each_place(sequence, [&](const RuleMemory& memory, Index row, Index column) {
+              named.emplace_back(memory.name,
+                                 state.block(row, column, sequence.dk, columns_of(memory, sequence)));
+            });
+            return named;
+          }};
 }
 
 template <class Scalar>
@@ -302,10 +519,7 @@ class WrittenWalk : public Walk<Scalar> {
   Carried<Scalar> initial() const override {
     Carried<Scalar> carried;
     for (const RuleMemory& memory : rule_.memories)
-      carried.push_back(given_or_zero(this->sequence_,
-                                      initial_name(variant_, this->sequence_.settings, memory.name),
-                                      this->sequence_.dk, columns_of(memory, this->sequence_))
-                            .template cast<Scalar>());
+      carried.push_back(initial_memory(variant_, memory, this->sequence_).template cast<Scalar>());
     return carried;
   }
 
@@ -375,10 +589,12 @@ void require_free_names(const WrittenRule& rule) {
       if (input.name == "mu" && row.mu && *row.mu != tensor("mu"))
         refuse_input("mu is the name of the decay per value channel, which is another here");
     }
-    for (const Form each : all_forms)
+    for (const Form each : all_forms) {
+      if (each == Form::recurrent && !form.mixing.names.empty()) continue;  // steps of the text alone
       for (const Phase& phase : row_phases(form.structure, {}, each, false))
         if (maker_of(phase, input.name))
           refuse_input(fmt::format("{} is a tensor of the {} form", input.name, name(each)));
+    }
   }
 }
 
@@ -427,7 +643,9 @@ void make_variant(WrittenRule& rule, std::string_view text) {
     variant.inputs.push_back(std::move(initial));
   }
   variant.carried_out = [&rule](const Sequence& sequence) { return carried_out(rule, sequence); };
-  if (const auto* const row = std::get_if<RowForm>(&rule.form)) {
+  if (auto* const row = std::get_if<RowForm>(&rule.form)) {
+    for (const std::string& name : row->mixing.names) row->letters += name;
+    row->structure.parts = row->letters;
     require_free_names(rule);
     variant.rule = std::make_shared<RowRule>(rows_of(rule));
     variant.loss = recognised_loss(row->structure);
@@ -443,21 +661,34 @@ std::string written_id(std::string_view text) { return std::string(written_prefi
 
 RowDeclaration rows_of(const WrittenRule& rule) {
   const auto& form = std::get<RowForm>(rule.form);
-  return {.structure = [structure = form.structure](const Settings&) { return structure; },
-          .encoder = [&rule, of_rows = over_rows(form, specimen(rule.text))]<class Scalar>(
-                         const Rows<Scalar>& rows) { return encoded<Scalar>(rule.text, of_rows, rows); },
-          .notation = [&rule](const Settings& settings) { return notation_of(rule, settings); }};
+  const auto of_rows = std::make_shared<const RowForm>(over_rows(form, specimen(rule.text)));
+  RowDeclaration declaration = {
+      .structure = [structure = form.structure](const Settings&) { return structure; },
+      .encoder = [&rule, of_rows]<class Scalar>(
+                     const Rows<Scalar>& rows) { return encoded<Scalar>(rule.text, *of_rows, rows); },
+      .notation = [&rule](const Settings& settings) { return notation_of(rule, settings); },
+      .normalised = form.is_quotient};
+  if (!form.is_quotient && (form.output || !form.beside.empty())) {
+    declaration.finish = [&rule, of_rows]<class Scalar>(const Matrix<Scalar>& read,
+                                                        const Rows<Scalar>& tokens) {
+      return finished<Scalar>(rule.text, *of_rows, read, tokens);
+    };
+  }
+  if (rule.text.memories.size() > 1) declaration.states = state_names(rule);
+  return declaration;
 }
 
-std::shared_ptr<const Rule> rule_of_text(std::string text) {
+std::shared_ptr<const Rule> rule_of_text(const Variant& variant) {
   using Known = std::atomic<const RowDeclaration*>;
-  const auto rows = [text = std::move(text), known = std::make_shared<Known>()]() -> const RowDeclaration& {
+  const Input* const decay = row_called(variant.inputs, "alpha", &Input::name);
+  const auto rows = [text = variant.text, known = std::make_shared<Known>()]() -> const RowDeclaration& {
     const RowDeclaration* declared = known->load();
     if (!declared) *known = declared = &written_rule(text).variant.rule->row_program()->declaration();
     return *declared;
   };
   return std::make_shared<RowRule>(RowDeclaration{
       .structure = [rows](const Settings& settings) { return rows().structure(settings); },
+      .said_by_data = {.decay = decay && decay->absent ? "alpha" : ""},
       .encoder = [rows]<class Scalar>(const Rows<Scalar>& tokens) { return rows().encoder(tokens); },
       .notation = [rows](const Settings& settings) { return rows().notation(settings); }});
 }
@@ -508,9 +739,8 @@ Steps written_steps(const RuleText& rule) {
       symbols[result] = {latex_of(result),
                          line.shape == Shape{specimen_dk, specimen_dv} ? Role::state : Role::plain, result};
     const Purpose purpose = is_output ? Purpose::output : is_memory ? Purpose::write : Purpose::prepare;
-    const std::string title = is_output ? "Output" : is_memory ? "Memory after the write" : result;
-    steps.add_line(
-        {result, purpose, title, fmt::format("Line {} of the rule's text.", line.line), line.equation});
+    const auto [title, sentence] = words_of(rule, result);
+    steps.add_line({result, purpose, title, sentence, line.equation});
   }
   steps.carry(std::move(carries));
   return {{steps.take()}, symbols};

@@ -29,9 +29,9 @@ const WrittenRule& written_rule(std::string_view text);
 /// The rows of a rule whose form is a row program. It must outlive them.
 RowDeclaration rows_of(const WrittenRule& rule);
 
-/// A row rule that computes what a text says. The text is read when the rule is first used; it must be that
-/// of a row program.
-std::shared_ptr<const Rule> rule_of_text(std::string text);
+/// A row rule that computes what the text of `variant` says. The text is read when the rule is first used; it
+/// must be that of a row program. Without alpha, where that is optional, nothing decays.
+std::shared_ptr<const Rule> rule_of_text(const Variant& variant);
 
 /// A token's steps as the lines say them, and the symbols of their names.
 Steps written_steps(const RuleText& rule);

@@ -70,6 +70,36 @@ const std::vector<Twin>& twins() {
   return all;
 }
 
+/// Rules of papers with more than one memory, or an output that is more than a read.
+const std::vector<std::string>& richer_rules() {
+  static const std::vector<std::string> all = {
+      // Momentum with delta and forgetting, as in Titans (Behrouz et al., 2024).
+      "inputs alpha: gate per token; eta: gate per token; theta: strength per token\n"
+      "memory M: key x value\nu = v - S^T k\nM = eta * M + theta * k u^T\nS = alpha * S + M\no = S^T q",
+      // Two memories of different speed; a third that sums up, and corrects what it and S return together.
+      "inputs alpha: gate per token; c: number per token\nmemory F: key x value\n"
+      "S = alpha S + k v^T\nF = 0.5 F + k v^T\no = S^T q + c * F^T q",
+      "inputs alpha: gate per token; beta: strength per token\nmemory F: key x value\n"
+      "e = v - 0.5 S^T k - 0.25 F^T k\nS = alpha S + beta k e^T\nF = 0.9 F + 0.1 S\no = S^T q",
+      // Linear attention with its normaliser (Katharopoulos et al., 2020).
+      "memory z: key\nsetting eps = 0.001 in [0, 1]\nphi = exp(k)\nS = S + phi v^T\nz = z + phi\n"
+      "o = S^T exp(q) / (z^T exp(q) + eps)",
+      // mLSTM (Beck et al., 2024) with another bound of the denominator.
+      "inputs f: gate per token; i: rate per token\nmemory n: key\nS = f * S + i * k v^T\n"
+      "n = f * n + i * k\ny = S^T q\no = y / (1 + |n^T q|)",
+      // A normaliser that is corrected as S is, with other values than 1.
+      "inputs beta: strength per token; x: rate per token\nmemory z: key\n"
+      "S = S + beta * k (v - S^T k)^T\nz = z + beta * k (x - z^T k)\no = S^T q + (q^T z) * v",
+      // Mamba-2 with its skip (Dao and Gu, 2024), and an output that is normalised and gated.
+      "inputs alpha: gate per token; d: number per value channel\nS = alpha * S + k v^T\no = S^T q + d * v",
+      "inputs alpha: gate per token; w: number per value channel\nS = alpha * S + k v^T\ny = S^T q\n"
+      "o = silu(w) * l2norm(y)",
+      // Read first, with strengths that only one of two memories has.
+      "inputs w: number per token\nmemory z: key\no = Diag(v) S^T k + sigmoid(z^T k) * v\n"
+      "S = 0.9 S + w * k v^T\nz = 0.9 z + k"};
+  return all;
+}
+
 /// The arrays of a case bound to a rule's text.
 Sequence bound_to(const WrittenRule& rule, const Case& of) {
   Settings settings;
@@ -128,11 +158,16 @@ TEST_CASE("a rule written as a text is the rule of the table, in every form and 
 }
 
 TEST_CASE("the steps of a written rule compute what its engines recorded") {
-  for (const Twin& twin : twins()) {
-    INFO(twin.text);
-    const WrittenRule& rule = written_rule(twin.text);
-    const Case of = random_case(find_variant(twin.variant), twin.settings,
-                                {.tokens = 11, .dk = 4, .dv = 3, .initial_state = true});
+  constexpr RandomCase small = {.tokens = 11, .dk = 4, .dv = 3, .initial_state = true};
+  std::vector<std::pair<const WrittenRule*, Case>> cases;
+  for (const Twin& twin : twins())
+    cases.emplace_back(&written_rule(twin.text),
+                       random_case(find_variant(twin.variant), twin.settings, small));
+  for (const std::string& text : richer_rules())
+    cases.emplace_back(&written_rule(text), random_case(written_rule(text).variant, {}, small));
+  for (const auto& [written, of] : cases) {
+    const WrittenRule& rule = *written;
+    INFO(rule.variant.id);
     const Sequence sequence = bound_to(rule, of);
     for (const Form form : all_forms) {
       const auto trace = rule.variant.rule->trace(sequence, form, Precision::f64, 4);
@@ -255,13 +290,19 @@ TEST_CASE("a rule that is no row program says why, and is carried out token by t
        "a number that reads the memory multiplies a whole matrix (line 2)"},
       {beta + "S = S - 0.01 beta S S^T S + k v^T\no = S^T q",
        "memories are multiplied with each other (line 2)"},
-      // A normaliser.
-      {"memory z: key\nz = z + k\nS = S + k v^T\no = S^T q / (z^T q)", "it has a second memory, z (line 2)"},
-      // Momentum.
-      {beta + "memory M: key x value\nM = 0.9 M + beta k (v - S^T k)^T\nS = S + M\no = S^T q",
-       "it has a second memory, M (line 3)"},
-      {"S = S + k v^T\no = softmax(S^T q)", "the memory enters through softmax (line 2)"},
-      {"S = S + k v^T\no = S^T q + v", "the output is more than one read of the memory (line 2)"},
+      {"memory z: key\nz = 0.5 z + k\nS = S + k v^T\no = S^T q / (z^T q)",
+       "z and S decay differently (line 2)"},
+      {"memory z: key\nz = z + q\nS = S + k v^T\no = S^T q / (z^T q)",
+       "z and S are written with different keys (line 2)"},
+      {"memory z: key\nz = z + k\nS = S + k v^T\no = S^T q / (z^T k)",
+       "the output reads the memory more than once (line 4)"},
+      {"inputs alpha: gate per key channel\nmemory M: key x value\nM = Diag(alpha) M + k v^T\nS = S + M\n"
+       "o = S^T q",
+       "beside another memory S takes only numbers times a memory (line 4)"},
+      {beta + "memory M: key x value\nM = 0.9 M + beta k (v - S^T k)^T\nS = S + k v^T\no = S^T q",
+       "the memories are written with different pairs (line 3)"},
+      {"S = S + k v^T\no = S^T q + S^T k", "the output reads the memory more than once (line 2)"},
+      {"S = S + k v^T\no = (S v)^T k * v", "the output is no read S^T q (line 2)"},
       {beta + "inputs p: key per key channel\nS = S - beta k (S^T k)^T - beta p (S^T p)^T + k v^T\no = S^T q",
        "it erases with more than one key at once (line 3)"},
       {"S = S / (1 + |S^T k|^2) + k v^T\no = S^T q", "it divides by what a memory returns (line 1)"},
@@ -342,6 +383,8 @@ TEST_CASE("faulty derivations are found by comparing with the lines of the text"
   constexpr const char* two_steps =
       "inputs alpha: gate per token; beta: strength per token; p: key per key channel\n"
       "S' = alpha S\nS'' = S' + beta k (v - S'^T k)^T\nS = S'' + beta p (v - S''^T p)^T\no = S^T q";
+  const char* const momentum = richer_rules()[0].c_str();
+  const char* const normalised = richer_rules()[4].c_str();
   constexpr const char* reads_first = "inputs alpha: gate per token\no = S^T q\nS = alpha * S + k v^T";
   using Form = RowForm;
   const Derivation derivations[] = {
@@ -378,13 +421,26 @@ TEST_CASE("faulty derivations are found by comparing with the lines of the text"
        }},
       {"the second step decays too", two_steps, [](Form& form) { form.rows[1].gate = tensor("alpha"); }},
       {"the second step writes the first one's value twice", two_steps,
-       [](Form& form) { form.rows[1].v = tensor("v") + tensor("v"); }}};
+       [](Form& form) { form.rows[1].v = tensor("v") + tensor("v"); }},
+      {"momentum goes on undiminished", momentum,
+       [](Form& form) { form.mixing.transition[3] = number_expression(1); }},
+      {"the momentum before is added", momentum,
+       [](Form& form) { form.mixing.inject[0] = number_expression(0); }},
+      {"the momentum is corrected instead", momentum,
+       [](Form& form) { std::swap(form.mixing.erase_sight[0], form.mixing.erase_sight[1]); }},
+      {"the momentum is read", momentum,
+       [](Form& form) { std::swap(form.mixing.read_sight[0], form.mixing.read_sight[1]); }},
+      {"the normaliser adds up other numbers", normalised,
+       [](Form& form) { form.rows[0].beside = hadamard(tensor("i"), tensor("i")); }},
+      {"the output is not divided", normalised, [](Form& form) { form.output = tensor(read_of("S")); }}};
   CHECK(std::size(derivations) >= 20);
   for (const Derivation& derivation : derivations) {
     INFO(derivation.fault);
     const WrittenRule& right = written_rule(derivation.text);
     WrittenRule faulty = right;
-    derivation.change(std::get<RowForm>(faulty.form));
+    auto& form = std::get<RowForm>(faulty.form);
+    derivation.change(form);
+    form.structure.parts = form.letters;
     faulty.variant.id = "faulty";  // not found by its text
     faulty.variant.rule = std::make_shared<RowRule>(rows_of(faulty));
     const std::vector<Variant> table = {faulty.variant};
@@ -397,7 +453,7 @@ TEST_CASE("faulty derivations are found by comparing with the lines of the text"
 TEST_CASE("rules of papers that the table lacks have every form, or say why not") {
   const std::string alpha = "inputs alpha: gate per token\n";
   const std::string beta = "inputs beta: strength per token\n";
-  const std::vector<std::pair<std::string, std::string>> rules = {
+  std::vector<std::pair<std::string, std::string>> rules = {
       // The second pass of Gated Slot Attention (Zhang et al., 2024), for given weights of the slots.
       {"inputs alpha: gate per key channel\nS = Diag(alpha) S + (1 - alpha) v^T\no = S^T softmax(q)", ""},
       // ABC (Peng et al., 2022), whose weights are what is forgotten, too.
@@ -414,12 +470,11 @@ TEST_CASE("rules of papers that the table lacks have every form, or say why not"
        ""},
       {"inputs mu: gate per value channel\nS = S Diag(mu) + 0.5 k (v - S^T k)^T\no = S^T q",
        "parts of the memory decay differently on the value side (line 2)"},
-      {alpha + "memory F: key x value\nS = alpha S + k v^T\nF = 0.5 F + k v^T\no = S^T q + F^T q",
-       "it has a second memory, F (line 4)"},
       // Oja's rule (1982).
       {beta + "y = S^T k\nS = S + beta (k - S y) y^T + beta k v^T\no = S^T q",
        "memories are multiplied with each other (line 3)"},
       {alpha + "S = alpha * gelu(S) + k v^T\no = S^T q", "the memory enters through gelu (line 2)"}};
+  for (const std::string& text : richer_rules()) rules.emplace_back(text, "");
   for (const auto& [text, reason] : rules) {
     INFO(text);
     const Variant& variant = written_rule(text).variant;
@@ -442,8 +497,8 @@ TEST_CASE("a rule need not read what data give") {
   for (const std::string& text : {beta + "S = S + beta * k (v - S^T k)^T\no = S^T k",
                                   std::string("inputs p: key per key channel\nS = S + p v^T\no = S^T q"),
                                   std::string("S = S + k (S^T q)^T\no = S^T k"),
-                                  std::string("inputs g: key per value channel; h: key per token\n"
-                                              "S = S + h k (g * v)^T\no = S^T q")}) {
+                                  std::string("inputs w: key per value channel; h: key per token\n"
+                                              "S = S + h k (w * v)^T\no = S^T q")}) {
     INFO(text);
     const VerifyReport report = verify({.variants = {written_rule(text).variant.id}, .random_cases = 40});
     CHECK(report.passed());
@@ -527,7 +582,8 @@ TEST_CASE("texts made up at random end in a rule or a complaint") {
   for (int i = 0; i < count; ++i) {
     std::string text = i % 2 == 0 ? start : "";
     if (i % 4 == 1) {  // a rule with a few mistakes
-      text = twins()[random() % twins().size()].text;
+      const std::size_t which = random() % (twins().size() + richer_rules().size());
+      text = which < twins().size() ? twins()[which].text : richer_rules()[which - twins().size()];
       for (auto edits = random() % 4; edits > 0; --edits) {
         const auto at = random() % text.size();
         text.replace(at, random() % 3, pieces[random() % pieces.size()]);
@@ -546,8 +602,7 @@ TEST_CASE("texts made up at random end in a rule or a complaint") {
       const WrittenRule& written = written_rule(text);
       const Case of = random_case(written.variant, {}, {.tokens = 5, .dk = 3, .dv = 2});
       for (const Form form : all_forms)
-        if (!written.variant.rule->missing(form, of.settings))
-          (void)written.variant.rule->run(of.sequence, form, Precision::f64, 2);
+        if (!written.variant.rule->missing(form, of.settings)) (void)of.trace(form, 2)->record(0);
     } catch (const RuleTextError& error) {
       CHECK(error.line >= 1);
       CHECK(error.column >= 1);

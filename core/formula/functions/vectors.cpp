@@ -275,6 +275,15 @@ std::vector<Function> vector_functions() {
   const auto append_ones = [](const auto& cell) {
     return cell.column() < cell.shape(0).columns ? cell.here(0) : cell.number(1);
   };
+  const auto append = [](const auto& cell) {
+    return cell.row() < cell.shape(0).rows ? cell.here(0) : cell.at(1, 0, 0);
+  };
+  const auto row_append = [](const auto& cell) {
+    return cell.column() < cell.shape(0).columns ? cell.here(0) : cell.at(1, cell.row(), 0);
+  };
+  const auto here = [](const auto& cell) { return cell.here(0); };
+  const auto last = [](const auto& cell) { return cell.at(0, cell.shape(0).rows - 1, 0); };
+  const auto row_last = [](const auto& cell) { return cell.at(0, cell.row(), cell.shape(0).columns - 1); };
   const auto normalise = [](const auto& cell) {
     return cell.here(0) / (cell.at(0, cell.shape(0).rows - 1, 0) + cell.at(1, 0, 0));
   };
@@ -284,6 +293,12 @@ std::vector<Function> vector_functions() {
   std::vector<Function> all = {
       by_cell("append_one", "[V, 1] -> [V+1, 1]", {R"(\left[#1, 1\right])"}, append_one),
       by_cell("append_ones", "[L, V] -> [L, V+1]", {R"(\left[#1, \mathbf{1}\right])"}, append_ones),
+      by_cell("append", "[V, 1], [1, 1] -> [V+1, 1]", {R"(\left[#1, #2\right])"}, append),
+      by_cell("row_append", "[L, V], [L, 1] -> [L, V+1]", {R"(\left[#1, #2\right])"}, row_append),
+      by_cell("without_last", "[V+1, 1] -> [V, 1]", {"#1_{1:V}", atom, atom}, here),
+      by_cell("row_without_last", "[L, V+1] -> [L, V]", {"#1_{:,1:V}", atom, atom}, here),
+      by_cell("last", "[V+1, 1] -> [1, 1]", {"#1_{V+1}", atom, atom}, last),
+      by_cell("row_last", "[L, V+1] -> [L, 1]", {"#1_{:,V+1}", atom, atom}, row_last),
       by_cell("normalise", "[V+1, 1], [1, 1] -> [V, 1]",
               {R"(#1_{1:V} / \left(#1_{V+1} + #2\right))", hadamard, atom}, normalise),
       by_cell("row_normalise", "[L, V+1], [1, 1] -> [L, V]",
