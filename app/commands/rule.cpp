@@ -17,6 +17,7 @@ int check(const CommandOptions& options, const Console& console) {
   };
   say("rule", variant.label);
   for (const RuleFact& fact : rule_facts(rule)) say(fact.name, fact.words);
+  say("loss", variant.loss.words);
   const Settings settings = random_settings(variant, {}, 1);
   for (const Form form : all_forms) {
     const std::optional<std::string> missing = variant.rule->missing(form, settings);

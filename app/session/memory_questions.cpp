@@ -255,6 +255,13 @@ Found<std::optional<KeptBetween>> KeptSince::compute(const Foundation& foundatio
   return kept_between(foundation.sequence, first, last);
 }
 
+Found<std::optional<LargestGrowth>> GrowthOfRule::compute(const Foundation& foundation,
+                                                          const Effort& effort) const {
+  const RowRule* const rows = foundation.variant->rule->row_program();
+  if (!rows) return std::optional<LargestGrowth>();
+  return largest_growth(*rows, foundation.sequence, effort.stop);
+}
+
 Found<std::vector<Spectrum>> SpectraOfMemory::compute(const Foundation& foundation,
                                                       const Effort& effort) const {
   return spectra_at(*foundation.variant, foundation.sequence, tokens, effort.stop);

@@ -56,6 +56,13 @@ struct KeptSince {
   Found<std::optional<KeptBetween>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
+/// The token that multiplies a part of the memory most; nothing where the rule is no row program.
+struct GrowthOfRule {
+  Weak<Foundation> of = {};
+  auto operator<=>(const GrowthOfRule&) const = default;
+  Found<std::optional<LargestGrowth>> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
 struct CoursesOfTokens {
   Weak<Foundation> of = {};
   Index channel = -1;  // of the gate; -1: all of them

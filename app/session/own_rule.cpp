@@ -116,11 +116,13 @@ std::vector<std::string> own_rules(const SessionState& state) {
   return ids;
 }
 
-std::vector<RuleFact> rule_facts(const WrittenRule& rule) {
+namespace {
+
+std::vector<RuleFact> facts_in(const WrittenRule& rule, const Symbols& symbols) {
   if (const auto* const why_not = std::get_if<NoRowForm>(&rule.form))
     return {{"shape", fmt::format("no row program: {} (line {})", why_not->reason, why_not->line)}};
   const auto& form = std::get<RowForm>(rule.form);
-  Facts facts = {form, written_steps(rule.text).symbols};
+  Facts facts = {form, symbols};
   if (form.mixing.names.empty())
     for (const RowArrays& row : form.rows) facts.add(row);
   else
@@ -138,17 +140,33 @@ std::vector<RuleFact> rule_facts(const WrittenRule& rule) {
   return facts.all;
 }
 
+/// With gates and strengths called the same in all rules, so that facts can be compared.
+std::vector<RuleFact> comparable_facts(const WrittenRule& rule) {
+  Symbols symbols = written_steps(rule.text).symbols;
+  for (const Input& input : rule.text.inputs) {
+    if (is_among(input.range, {Range::decay, Range::unit})) symbols[input.name].latex = "\\alpha";
+    if (is_among(input.range, {Range::strength, Range::non_negative})) symbols[input.name].latex = "\\beta";
+  }
+  return facts_in(rule, symbols);
+}
+
+}  // namespace
+
+std::vector<RuleFact> rule_facts(const WrittenRule& rule) {
+  return facts_in(rule, written_steps(rule.text).symbols);
+}
+
 Found<NearestRule> NearestTo::compute(const Effort&) const {
   const Variant& rule = find_variant(variant);
   if (const Variant* const twin = twin_of(rule)) return NearestRule{twin, true};
   const WrittenRule& own = written_rule(written_text(rule));
   if (std::holds_alternative<NoRowForm>(own.form)) return NearestRule();
-  const std::vector<RuleFact> facts = rule_facts(own);
+  const std::vector<RuleFact> facts = comparable_facts(own);
   NearestRule nearest;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const Variant& known : variants()) {
     if (known.text.empty()) continue;
-    const std::vector<RuleFact> others = rule_facts(written_rule(known.text));
+    const std::vector<RuleFact> others = comparable_facts(written_rule(known.text));
     std::vector<RuleFact> differs;
     std::ranges::copy_if(others, std::back_inserter(differs),
                          [&](const RuleFact& fact) { return !is_among(fact, facts); });

@@ -1,4 +1,6 @@
+#include "app/session/memory_questions.h"
 #include "app/session/own_rule.h"
+#include "app/session/step_questions.h"
 #include "app/session/verify_questions.h"
 #include "app/views/view.h"
 #include "app/words/forms.h"
@@ -160,6 +162,36 @@ std::string in_words(const NearestRule& nearest) {
   return words;
 }
 
+/// Whether any token makes a part of the memory grow.
+std::string in_words(const LargestGrowth& growth, const DataSet& data) {
+  constexpr double rounding = 1e-9;
+  if (growth.factor <= 1 + rounding)
+    return fmt::format("yes: no token of these data multiplies a part of the memory by more than {:.3g}",
+                       growth.factor);
+  return fmt::format("no: token {} “{}” multiplies a part of the memory by {:.3g}", growth.token + 1,
+                     entry(data.labels, growth.token), growth.factor);
+}
+
+/// "20k FLOPs a token, chunkwise 31k".
+std::string in_words(const std::vector<CostRow>& costs) {
+  std::string words;
+  for (const CostRow& row : costs) {
+    if (!row.missing.empty()) continue;
+    words += words.empty() ? fmt::format("{} FLOPs a token", in_thousands(row.flops))
+                           : fmt::format(", {} {}", name(row.form), in_thousands(row.flops));
+  }
+  return words.empty() ? "not counted" : words;
+}
+
+/// Shows the rule beside another, in Compare.
+void compare_with(Application& application, const Variant& other) {
+  application.session.change([&](SessionState& state) {
+    state.sides = {state.sides.front(), {.variant = other.id}};
+    state.compare = {};
+    state.workspace = "compare";
+  });
+}
+
 Node found_panel(Application& application) {
   Session& session = application.session;
   const Variant& variant = find_variant(session.choice().variant);
@@ -172,15 +204,34 @@ Node found_panel(Application& application) {
         .named("found");
   const WrittenRule& rule = written_rule(text);
   Nodes all = {scene::heading(variant.label)};
-  Nodes facts;
-  for (const RuleFact& fact : kept_for(text, [&] { return rule_facts(rule); }))
-    facts += scene::top_row({scene::line(fact.name, style::Text::body, scene::role_ink(fact.role)).fixed(52),
-                             scene::text(fact.words).filling()},
-                            Gap::near);
-  all += scene::column(std::move(facts)).named("facts");
+  const auto& computed = session.computed();
+  const bool is_computed = computed && computed->variant == &variant;
+  Nodes rows;
+  const auto add_fact = [&](const RuleFact& fact) {
+    rows += scene::top_row({scene::line(fact.name, style::Text::body, scene::role_ink(fact.role)).fixed(52),
+                            scene::text(fact.words).filling()},
+                           Gap::near);
+  };
+  std::ranges::for_each(kept_for(text, [&] { return rule_facts(rule); }), add_fact);
+  if (is_computed) {
+    const auto costs =
+        session.questions().ask(FormCosts{computed, session.choice().chunk_size}, Urgency::later);
+    if (costs.value) add_fact({.name = "cost", .words = in_words(*costs.value)});
+    const auto growth = session.questions().ask(GrowthOfRule{computed}, Urgency::later);
+    if (growth.value && *growth.value)
+      add_fact({.name = "stable", .words = in_words(**growth.value, *computed->data)});
+  }
+  all += scene::column(std::move(rows)).named("facts");
   const Known<NearestRule> nearest = session.questions().ask(NearestTo{variant.id});
   if (nearest.value && nearest.value->variant && nearest.value->variant != &variant)
-    all += scene::text(in_words(*nearest.value)).named("nearest");
+    all +=
+        scene::column(
+            {scene::text(in_words(*nearest.value)),
+             scene::link("show both")
+                 .told("Opens Compare with your rule and this one.")
+                 .on([&application, other = nearest.value->variant] { compare_with(application, *other); })},
+            Gap::tight)
+            .named("nearest");
   all += scene::text(variant.loss.words).named("loss");
   if (!variant.loss.latex.empty()) all += scene::formula(variant.loss.latex);
   all += scene::rule();
@@ -189,12 +240,12 @@ Node found_panel(Application& application) {
       VerifiedVariant{.variant = rule.variant.id, .random_cases = cases_tried}, Urgency::later);
   for (const Form form : all_forms) all += form_row(rule.variant, form, proof);
   if (!proof.reason.empty()) all += scene::text(proof.reason, style::Text::caption, style::colours().alarm);
-  all +=
-      scene::caption(
-          fmt::format("Compared with the lines of the text, computed one by one in f64, in {} random cases. "
-                      "Numbers were compared: this is no proof.",
-                      cases_tried))
-          .named("proof");
+  all += scene::caption(
+             fmt::format(
+                 "FLOPs: for a token of these data. Differences: from the lines of the text, computed one by "
+                 "one in f64, in {} random cases. Numbers were compared: this is no proof.",
+                 cases_tried))
+             .named("proof");
   return scene::column(std::move(all), Gap::near).named("found");
 }
 

@@ -5,6 +5,8 @@
 
 namespace palimpsest {
 
+class RowRule;
+
 /// The norm |W|, computed without overflow.
 double norm(const Weights<double>& W);
 
@@ -265,6 +267,18 @@ inline ReachEdges reach_edges(const Vector<double>& reach) {
   };
   return {first_beyond(1), first_beyond(2)};
 }
+
+/// The token that multiplies some part of the memory most, by its transition without what it writes.
+struct LargestGrowth {
+  Index token = 0;
+  double factor = 0;  // the largest modulus of an eigenvalue
+  Index tried = 0;    // tokens, evenly over all of them
+};
+
+/// Of a row program, at as many tokens as some 10^9 operations allow. Nothing without tokens. Throws
+/// Unsupported where an erase reads an earlier row, Cancelled.
+std::optional<LargestGrowth> largest_growth(const RowRule& rule, const Sequence& sequence,
+                                            std::stop_token stop = {});
 
 /// A state that diverged.
 struct Divergence {

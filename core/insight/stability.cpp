@@ -352,6 +352,33 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
   return strengths;
 }
 
+std::optional<LargestGrowth> largest_growth(const RowRule& rule, const Sequence& sequence,
+                                            std::stop_token stop) {
+  std::optional<LargestGrowth> most;
+  const Program<double> empty = rule.encode<double>(sequence, 0, 0);
+  const Index size = empty.k.cols() * empty.structure.part_count();
+  const auto affordable =
+      static_cast<Index>(1e8 / std::pow(static_cast<double>(std::max<Index>(size, 1)), 3));
+  const Index stride = std::max<Index>(sequence.tokens / std::max<Index>(affordable, 16), 1);
+  for (Index token = 0; token < sequence.tokens; token += stride) {
+    stop_if_asked(stop);
+    Program<double> rows = rule.encode<double>(sequence, token, 1);
+    rows.v = Matrix<double>::Zero(rows.rows(), 1);  // the values change nothing
+    if (rows.v_plain.size() > 0) rows.v_plain = rows.v;
+    if (rows.mu.size() > 0) rows.mu = rows.mu.rowwise().maxCoeff().eval();  // of the channel that keeps most
+    const RowMap map(rows);
+    Matrix<double> columns = Matrix<double>::Identity(size, size);
+    for (Index r = 0; r < map.rows(); ++r) map.push_forward(r, columns);
+    if (!columns.allFinite()) continue;
+    const Eigen::EigenSolver<Matrix<double>> solver(columns, false);
+    const double factor = solver.eigenvalues().cwiseAbs().maxCoeff();
+    const Index tried = most ? most->tried + 1 : 1;
+    if (!most || factor > most->factor) most = LargestGrowth{token, factor};
+    most->tried = tried;
+  }
+  return most;
+}
+
 std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, std::stop_token stop,
                                      const std::function<void(double)>& progress) {
   const RowRule* const rows = variant.rule->row_program();

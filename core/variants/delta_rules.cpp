@@ -28,6 +28,30 @@ Notation comba_notation() {
           .symbols = {{"p", {"p_t", Role::key, "erase key"}}}};
 }
 
+Operation gated(const char* id, const char* title, const char* sentence, const char* result, const char* gate,
+                const char* x) {
+  return {id, Purpose::prepare, title, sentence, result, hadamard(tensor(gate), tensor(x))};
+}
+
+Notation gated_deltanet2_notation() {
+  const char* asked = "Erase key";
+  const char* asked_words = "The key times the erase gate: the channels that may erase.";
+  const char* written = "Gated value";
+  const char* written_words = "The value times the write gate: the channels that are written.";
+  return {.token = {"q", "k", "w", "o", "a"},
+          .rows = {"Q", "K", "W", "O", "A"},
+          .token_before = {gated("erase_key", asked, asked_words, "a", "erase_gate", "k"),
+                           gated("gated_value", written, written_words, "w", "write_gate", "v")},
+          .rows_before = {gated("erase_key", asked, asked_words, "A", "erase_gate", "K"),
+                          gated("gated_value", written, written_words, "W", "write_gate", "V")},
+          .symbols = {{"erase_gate", {"\\epsilon", Role::gate, "erase gate"}},
+                      {"write_gate", {"\\omega", Role::gate, "write gate"}},
+                      {"a", {"a_t", Role::key, "erase key"}},
+                      {"w", {"w_t", Role::value, "gated value"}},
+                      {"A", {"A", Role::key, "erase key"}},
+                      {"W", {"W^{v}", Role::value, "gated value"}}}};
+}
+
 /// One decay per token: it belongs to the first of the token's steps, the others keep everything.
 template <class Scalar>
 Matrix<Scalar> decay_of_first_step(const Rows<Scalar>& rows, Index steps) {
@@ -177,11 +201,8 @@ Variant gated_deltanet2() {
       .text =
           "inputs alpha: gate per key channel; erase_gate: key per key channel; write_gate: key per value "
           "channel\n"
-          "a = erase_gate * k  # Erase key: The key times the erase gate: the channels that may erase.\n"
-          "w = write_gate * v  # Gated value: The value times the write gate: the channels that are "
-          "written.\n"
           "S' = Diag(alpha) S\n"
-          "S = S' + k (w - S'^T a)^T\n"
+          "S = S' - k (S'^T (erase_gate * k))^T + k (write_gate * v)^T\n"
           "o = S^T q\n",
       .inputs = {decay_input({"n", "dk"}),
                  demonstrated({"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
@@ -194,6 +215,16 @@ Variant gated_deltanet2() {
                .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
                        "(\\omega_t\\odot v_t)^{\\top}\\right)",
                .problems = erase_key_problems},
+      .rule = row_rule(
+          {.decay = Decay::key, .erase = Erase::decayed, .erase_key = true},
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{.q = rows.scaled_q(),
+                                   .k = rows("k"),
+                                   .v = rows("v").cwiseProduct(rows("write_gate")),
+                                   .a = rows("k").cwiseProduct(rows("erase_gate")),
+                                   .gate = rows("alpha")};
+          },
+          gated_deltanet2_notation()),
   };
 }
 

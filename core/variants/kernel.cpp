@@ -90,6 +90,12 @@ Variant kernel() {
       .label = "Kernelised attention",
       .words = "Linear attention on features of q and k, divided by the sum of the weights.",
       .paper = "Katharopoulos et al., Transformers are RNNs, 2020; Arora et al., Based, 2024 (taylor2)",
+      .text =
+          "memory z: key\n"
+          "phi = elu(k) + 1\n"
+          "S = S + phi v^T\n"
+          "z = z + phi\n"
+          "o = S^T (elu(q) + 1) / (z^T (elu(q) + 1))\n",
       .options = {{"feature_map", feature_maps(), "map of q and k"},
                   {"feature_map_q", feature_maps(), "map of q", "feature_map"},
                   {"feature_map_k", feature_maps(), "map of k; both must give the same number m of features",

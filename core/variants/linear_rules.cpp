@@ -16,15 +16,6 @@ InnerLoss dot_loss_with(const char* pull, std::string words) {
           .problems = dot_problems};
 }
 
-Notation hgrn2_notation() {
-  const auto key = [](const char* k) {
-    return std::vector<Operation>{{"key", Purpose::prepare, "Key from the decay",
-                                   "The key is 1 − α: a channel writes as much as it forgets.", k,
-                                   call("one_minus", {tensor("alpha")})}};
-  };
-  return {.token_before = key("k"), .rows_before = key("K")};
-}
-
 }  // namespace
 
 Variant linear() {
@@ -89,6 +80,13 @@ Variant lightning() {
             .keeps = 0}},
       .loss = dot_loss_with(" + \\tfrac{1-e^{-s}}2\\|S\\|_F^2",
                             "Make the memory return v for k, and keep it small."),
+      .rule = row_rule({.decay = Decay::scalar, .gates_are_logs = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows("k"),
+                                                .v = rows("v"),
+                                                .gate = rows.repeated(-rows.sequence.parameter("slope"))};
+                       }),
   };
 }
 
@@ -135,7 +133,8 @@ Variant hgrn2() {
       .recurrence = "Diag(alpha) S + (1 - alpha) v'",
       .text =
           "inputs alpha: gate per key channel\n"
-          "S = Diag(alpha) S + (1 - alpha) v^T\n"
+          "k' = 1 - alpha  # Key from the decay: The key is 1 − α: a channel writes as much as it forgets.\n"
+          "S = Diag(alpha) S + k' v^T\n"
           "o = S^T q\n",
       .makes = {"k"},
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
@@ -145,15 +144,6 @@ Variant hgrn2() {
                         "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},
-      .rule = row_rule(
-          {.decay = Decay::key},
-          []<class Scalar>(const Rows<Scalar>& rows) {
-            const Matrix<Scalar> gate = rows("alpha");
-            Matrix<Scalar> forgotten = (1 - gate.array()).matrix();
-            if (rows.sequence.gates_are_logs) forgotten = (-gate.array().expm1()).matrix();
-            return Program<Scalar>{.q = rows.scaled_q(), .k = forgotten, .v = rows("v"), .gate = gate};
-          },
-          hgrn2_notation()),
   };
 }
 

@@ -115,6 +115,12 @@ Variant titans() {
           "The delta rule with momentum: an error also changes the memory at later tokens. In the paper, "
           "forget is called alpha.",
       .paper = "Behrouz et al., Titans: Learning to Memorize at Test Time, 2024",
+      .text =
+          "inputs forget: gate per token; eta: gate per token; theta: rate per token\n"
+          "memory M: key x value\n"
+          "M = eta * M + theta * k (v - S^T k)^T\n"
+          "S = (1 - forget) * S + M\n"
+          "o = S^T q\n",
       .inputs = {forgetting(demonstrated({"forget", {"n"}, Range::unit, "share of S that is forgotten"},
                                          {.value = 0.02}),
                             0),

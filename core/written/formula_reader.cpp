@@ -277,6 +277,8 @@ class FormulaReader {
     if (n == 0.5) return joined(value.text, call("sqrt", {value.expression}), value.shape);
     if (value.is_constant() && power.is_constant())
       return joined(value.text, number_expression(std::pow(value_of(value.expression), n)), {1, 1});
+    const bool is_root = value.is_number() && value.expression.name() == "sqrt";
+    if (n == 2 && is_root) return joined(value.text, value.expression.arguments()[0], value.shape);
     if (n != std::floor(n) || std::abs(n) < 1 || std::abs(n) > 8)
       wrong(at, "a power is a whole number from 1 to 8, its negative, or 0.5");
     if (!value.is_number() && !is_vector(value)) wrong(at, "only numbers and vectors have powers");

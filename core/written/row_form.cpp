@@ -613,8 +613,7 @@ class RowReader {
 
   /// The expression of the line that gives `result`, which is to blame from now on.
   const Expression& line_of(const std::string& result) {
-    const RuleLine& line = *std::ranges::find_if(
-        rule_.lines, [&](const RuleLine& each) { return each.equation.result == result; });
+    const RuleLine& line = *palimpsest::line_of(rule_, result);
     line_ = line.line;
     return line.equation.expression;
   }

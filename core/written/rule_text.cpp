@@ -80,7 +80,7 @@ class RuleReader {
       line_ = line;
       whole_line_ = text;
       assign(text);
-      name_step(comment);
+      if (!rule_.lines.empty() && rule_.lines.back().line == line) name_step(comment);
     }
     finish();
     return std::move(rule_);
@@ -228,13 +228,25 @@ class RuleReader {
     if (!assigned_.insert(name).second)
       wrong(written, fmt::format("{} is assigned twice; call the earlier one {}'", name, name));
     if (specimens_.tensors().empty()) specimens_ = specimen(rule_);
+    const bool is_loss = name == "loss";
+    if (is_loss)
+      for (const RuleMemory& each : rule_.memories) present_.erase(each.name);
     Formula formula = read_formula(text.substr(equals + 1), specimens_, present_,
                                    [&](std::string_view at, const std::string& words) { wrong(at, words); });
     const RuleMemory* const kept = memory(name);
-    const Shape expected = kept ? kept->shape : name == "o" ? Shape{specimen_dv, 1} : formula.shape;
+    const Shape expected = kept          ? kept->shape
+                           : name == "o" ? Shape{specimen_dv, 1}
+                           : is_loss     ? Shape{1, 1}
+                                         : formula.shape;
     if (formula.shape != expected)
       wrong(written,
             fmt::format("{} is {}, but this is {}", name, in_words(expected), in_words(formula.shape)));
+    if (is_loss) {
+      rule_.loss = RuleLine{{name, std::move(formula.expression)}, line_, expected};
+      for (const RuleMemory& each : rule_.memories)
+        if (assigned_.contains(each.name)) present_[each.name] = after(each.name);
+      return;
+    }
     const std::string result = kept ? after(name) : name;
     specimens_.set(result, Matrix<double>::Zero(expected.rows, expected.columns));
     present_[name] = result;
@@ -296,6 +308,12 @@ Record specimen(const RuleText& rule) {
     add(before(memory.name), memory.shape.rows, memory.shape.columns);
   for (const RuleLine& line : rule.lines) add(line.equation.result, line.shape.rows, line.shape.columns);
   return record;
+}
+
+const RuleLine* line_of(const RuleText& rule, std::string_view result) {
+  const auto found =
+      std::ranges::find_if(rule.lines, [&](const RuleLine& line) { return line.equation.result == result; });
+  return found == rule.lines.end() ? nullptr : &*found;
 }
 
 RuleText parse_rule_text(std::string_view text) { return RuleReader(text).read(); }

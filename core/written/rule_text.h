@@ -38,6 +38,7 @@ struct RuleText {
   std::vector<Parameter> parameters;  // the settings
   std::vector<RuleMemory> memories;   // S first
   std::vector<RuleLine> lines;        // in order; the last assignment of a memory M gives after(M)
+  std::optional<RuleLine> loss;       // what an update should make smaller; S is the memory before the token
 };
 
 /// Sizes that stand for dk and dv while shapes are checked: no sum or product of a rule makes one into
@@ -51,6 +52,9 @@ std::string in_words(Shape specimen);
 /// The tensors that a memory is before and after a token.
 std::string before(std::string_view memory);
 std::string after(std::string_view memory);
+
+/// The line that gives `result`; null where none does.
+const RuleLine* line_of(const RuleText& rule, std::string_view result);
 
 /// The identity matrices by which a text's I is known, [dk, dk] and [dv, dv].
 inline constexpr const char* identity_of_keys = "I_k";
@@ -68,6 +72,7 @@ Record specimen(const RuleText& rule);
 ///   S' = alpha * S                         # Decay: the comment of a line names its step
 ///   S  = S' + beta * k (v - S'^T k)^T
 ///   o  = S^T q
+///   loss = 1/2 |S'^T k - v|^2             (optional)
 /// A name stands for what was assigned to it last; S on the left is the memory after the token. Throws
 /// RuleTextError. At most `most_rule_bytes` are read, and no expression is nested deeper than 40.
 RuleText parse_rule_text(std::string_view text);

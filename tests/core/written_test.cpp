@@ -1,5 +1,6 @@
 // Rules as texts: what is read, what algebra makes of it, and that every form computes what the text says.
 
+#include "core/formula/gradient.h"
 #include "core/insight/learning.h"
 #include "core/io/file.h"
 #include "core/proof/verify.h"
@@ -529,6 +530,102 @@ TEST_CASE("the update of a text is the gradient step that is recognised") {
   }
   CHECK(written_rule("S = S + q v^T + k v^T\no = S^T q").variant.loss.latex.empty());
   CHECK_FALSE(written_rule("S = gelu(S) + k v^T\no = S^T q").variant.loss.problems);
+}
+
+TEST_CASE("the gradient of a formula is that of differences") {
+  const std::string start =
+      "inputs beta: strength per token; p: key per key channel\nS' = 0.9 S\ny = S'^T k\n";
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (const char* const loss :
+       {"1/2 |S'^T k - v|^2", "beta |y|", "-v^T y + 0.05 sum(diag(S'^T p) y) ",
+        "sum(gelu(y)) - v^T softmax(y)", "(p^T S' v) / (1 + beta^2) + |Diag(p) S' v - k|^2",
+        "sum(exp(0.1 y) / (1 + v*v) - (2 * y + 1)^2)"}) {
+    INFO(loss);
+    const RuleText rule = parse_rule_text(start + "S = S' + beta k (v - y)^T\no = S^T q\nloss = " + loss);
+    Record record;
+    const Record zeros = specimen(rule);
+    for (const auto& [name, value] : zeros.tensors())
+      record.set(name, value.unaryExpr([&](double) { return normal(random); }));
+    Expression x = rule.loss->equation.expression;
+    x = expand(x, std::vector<Equation>{line_of(rule, "y")->equation}, std::vector<std::string>{"y"});
+    const Matrix<double> G = gradient(x, "S'", record);
+    Matrix<double> S = record.at("S'");
+    double error = 0;
+    for (Index i = 0; i < S.size(); ++i) {
+      const double at = S.data()[i];
+      const auto moved = [&](double by) {
+        S.data()[i] = at + by;
+        Record other = record;
+        other.set("S'", S);
+        S.data()[i] = at;
+        return evaluate(x, other)(0, 0);
+      };
+      error = std::max(error, std::abs(G.data()[i] - (moved(1e-5) - moved(-1e-5)) / 2e-5));
+    }
+    CHECK(error <= 1e-7 * (1 + G.norm()));  // as good as differences are
+    CHECK(G.norm() > 1e-3);
+  }
+}
+
+TEST_CASE("the loss of a text is compared with its update, and Learn draws it") {
+  const std::string delta =
+      "inputs alpha: gate per token; beta: strength per token\nS' = alpha * S\n"
+      "S = S' + beta * k (v - S'^T k)^T\no = S^T q\n";
+  const std::string bent = "inputs beta: strength per token\nS = S + beta k (v - exp(S^T k))^T\no = S^T q\n";
+  const std::vector<std::tuple<std::string, std::string, double>> rules = {
+      {delta + "loss = 1/2 |S'^T k - v|^2", "one gradient step on the loss of the text, with the rate β",
+       1e-12},
+      {delta + "loss = |S'^T k - v|^2", "a gradient step on the loss of the text, at a rate of its own",
+       1e-12},
+      {delta + "loss = 1/2 |S^T k - v|^2", "no gradient step on the loss of the text", -1},
+      {richer_rules()[0] + "\nloss = 1/2 |S^T k - v|^2", "no gradient step on the loss of the text", -1},
+      // No row program, and yet a gradient step.
+      {bent + "loss = sum(exp(S^T k)) - v^T S^T k", "with the rate β", 1e-8}};
+  for (const auto& [text, words, allowed] : rules) {
+    INFO(text);
+    const Variant& variant = written_rule(text).variant;
+    CHECK_THAT(variant.loss.words, says(words));
+    const Case of = random_case(variant, {}, {.tokens = 9, .dk = 4, .dv = 3});
+    if (allowed < 0) {
+      CHECK_THROWS_AS(learning_at(variant, of.sequence, 8), Unsupported);
+      continue;
+    }
+    const LearningStep step = learning_at(variant, of.sequence, 8).back();
+    const Output output = variant.rule->run(of.sequence, Form::recurrent, Precision::f64, 1);
+    const Matrix<double>& S = output.states.front().second;
+    CHECK((step.problem.after().weights[0] - S).norm() <= allowed * S.norm());
+    CHECK(check_gradient(step).error <= 1e-5);
+    CHECK(step.loss_before > step.loss_after);
+  }
+  CHECK_THAT(complaint("S = S + k v^T\no = S^T q\nloss = |v|^2"),
+             says("line 3, column 1: the loss reads no memory"));
+  CHECK_THAT(complaint("S' = 0.5 S\nS = S' + k v^T\no = S^T q\nloss = |S'^T k - S^T k|^2"),
+             says("line 4, column 1: a loss reads one memory"));
+  CHECK_THAT(complaint("S = S + k v^T\no = S^T q\nloss = S^T k"),
+             says("line 3, column 1: loss is [1, 1], but this is [dv, 1]"));
+}
+
+TEST_CASE("what multiplies a memory most is the largest eigenvalue of a token's transition") {
+  const Variant& variant = written_rule(
+                               "inputs alpha: gate per token; beta: strength per token\nS' = alpha * S\n"
+                               "S = S' + beta * k (v - S'^T k)^T\no = S^T q")
+                               .variant;
+  const Case of = random_case(variant, {}, {.tokens = 21, .dk = 5, .dv = 3});
+  double most = 0;
+  for (Index t = 0; t < 21; ++t) {
+    const auto number = [&](const char* name) { return of.sequence.at(name).rows<double>(t, 1)(0, 0); };
+    const double along = 1 - number("beta") * of.sequence.at("k").rows<double>(t, 1).squaredNorm();
+    most = std::max(most, number("alpha") * std::max(1.0, std::abs(along)));
+  }
+  const auto growth = largest_growth(*variant.rule->row_program(), of.sequence);
+  REQUIRE(growth);
+  CHECK(std::abs(growth->factor - most) <= 1e-12 * most);
+  CHECK(growth->tried == 21);
+  // Of momentum the two memories are one: [[alpha, eta], [0, eta]] across keys, no larger than its diagonal.
+  const Variant& momentum = written_rule(richer_rules()[0]).variant;
+  const Case with = random_case(momentum, {}, {.tokens = 7, .dk = 4, .dv = 3});
+  CHECK(largest_growth(*momentum.rule->row_program(), with.sequence)->factor > 0.2);
 }
 
 TEST_CASE("texts made up at random end in a rule or a complaint") {
