@@ -15,21 +15,25 @@ using Colour = TextEditor::Color;
 constexpr int pause = 250;            // milliseconds from the first change until the text is reported
 constexpr float line_spacing = 1.3F;  // of the height of a line
 
-// The editor colours letters by kinds of its own, which stand for roles here.
-constexpr std::pair<Role, Colour> colours_of_roles[] = {{Role::plain, Colour::text},
-                                                        {Role::query, Colour::identifier},
-                                                        {Role::key, Colour::string},
-                                                        {Role::value, Colour::preprocessor},
-                                                        {Role::gate, Colour::declaration},
-                                                        {Role::strength, Colour::knownIdentifier},
-                                                        {Role::error, Colour::matchingBracketError}};
+// The editor colours letters by kinds of its own, which stand for roles here: one for each, in their order.
+constexpr Colour colours_of_roles[] = {Colour::text,
+                                       Colour::identifier,
+                                       Colour::string,
+                                       Colour::preprocessor,
+                                       Colour::declaration,
+                                       Colour::knownIdentifier,
+                                       Colour::matchingBracketError,
+                                       Colour::punctuation,
+                                       Colour::number};
+static_assert(std::size(colours_of_roles) == static_cast<std::size_t>(Role::output) + 1);
 
 TextEditor::Palette palette() {
   const style::Palette& c = style::colours();
   TextEditor::Palette all;
   all.fill(c.text);
   const auto set = [&](Colour what, ImU32 colour) { all[static_cast<std::size_t>(what)] = colour; };
-  for (const auto& [role, colour] : colours_of_roles) set(colour, c.role(role));
+  for (std::size_t i = 0; i < std::size(colours_of_roles); ++i)
+    set(colours_of_roles[i], c.role(static_cast<Role>(i)));
   for (const Colour dim : {Colour::keyword, Colour::comment, Colour::lineNumber}) set(dim, c.dim);
   set(Colour::background, c.panel);
   set(Colour::selection, style::with_alpha(c.accent, style::selection_strength));
@@ -86,7 +90,7 @@ struct Kept {
     }
     colour = Colour::text;
     if (const auto role = roles.find(name); role != roles.end())
-      colour = std::ranges::find(colours_of_roles, role->second, &std::pair<Role, Colour>::first)->second;
+      colour = colours_of_roles[static_cast<std::size_t>(role->second)];
     return i;
   }
 

@@ -1,6 +1,7 @@
 #include "app/session/attention_questions.h"
 
 #include "core/rules/effective_attention.h"
+#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 
@@ -179,9 +180,11 @@ const ReadWord* RowOfWeights::read_most() const {
 Found<AttentionFacts> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {
   const Rule& rule = *foundation.variant->rule;
   const Sequence& sequence = foundation.sequence;
+  const RowRule* const rows = rule.row_program();
   return AttentionFacts{.reason = why_unsupported([&] { rule.effective_attention(sequence, {}); }),
                         .no_softmax = why_unsupported([&] { softmax_beside(sequence, 1); }),
                         .has_gates = keeping(sequence).has_value(),
+                        .is_finished = rows && rows->finishes(),
                         .by_channel = weighs_by_channel(rule, sequence),
                         .usual_sharpness = usual_sharpness(sequence)};
 }

@@ -89,6 +89,7 @@ struct AttentionFacts {
   std::string reason = {};      // why its outputs are no weighted sums of values; empty if they are
   std::string no_softmax = {};  // why there is no softmax beside it; empty if there is
   bool has_gates = false;       // that can be set to 1
+  bool is_finished = false;     // the output is made of what the memory returns, whose weights these are
   bool by_channel = false;      // every value channel has weights of its own
   double usual_sharpness = 1;   // of softmax beside it
 };

@@ -166,10 +166,12 @@ Found<NearestRule> NearestTo::compute(const Effort&) const {
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const Variant& known : variants()) {
     if (known.text.empty()) continue;
-    const std::vector<RuleFact> others = comparable_facts(written_rule(known.text));
+    const WrittenRule& other = written_rule(known.text);
+    const std::vector<RuleFact> others = comparable_facts(other);
+    const std::vector<RuleFact> in_its_letters = rule_facts(other);
     std::vector<RuleFact> differs;
-    std::ranges::copy_if(others, std::back_inserter(differs),
-                         [&](const RuleFact& fact) { return !is_among(fact, facts); });
+    for (std::size_t i = 0; i < others.size(); ++i)
+      if (!is_among(others[i], facts)) differs.push_back(in_its_letters[i]);
     const std::size_t missing =
         std::ranges::count_if(facts, [&](const RuleFact& fact) { return !is_among(fact, others); });
     if (differs.size() + missing >= least) continue;

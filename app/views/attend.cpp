@@ -431,7 +431,7 @@ Node switch_node(Application& application, const AttendSwitch& shown, bool Atten
 /// What the picture is, how to read it, and the switches.
 Node attend_switches(Application& application) {
   Nodes all = {scene::text(attend_title, style::Text::strong, 0, Fit::whole),
-               scene::note(attend_legend).filling()};
+               scene::note(attend_legend(attention_facts(application))).filling()};
   if (!application.shows_all()) return scene::row(std::move(all), Gap::wide);
   all += switch_node(application, diagonal_switch, &AttentionView::diagonal);
   all += switch_node(application, mask_switch, &AttentionView::mask);

@@ -213,7 +213,7 @@ Node found_panel(Application& application) {
                            Gap::near);
   };
   std::ranges::for_each(kept_for(text, [&] { return rule_facts(rule); }), add_fact);
-  if (is_computed) {
+  if (is_computed && application.level() == Level::all) {
     const auto costs =
         session.questions().ask(FormCosts{computed, session.choice().chunk_size}, Urgency::later);
     if (costs.value) add_fact({.name = "cost", .words = in_words(*costs.value)});

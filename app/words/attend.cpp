@@ -2,6 +2,12 @@
 
 namespace palimpsest {
 
+const char* attend_legend(const AttentionFacts& facts) {
+  return facts.is_finished ? "rows: queries · columns: keys/values · in what the memory returns, of which "
+                             "the output is made"
+                           : "rows: queries · columns: keys/values";
+}
+
 std::string weight_words(double number, bool is_share) {
   if (!std::isfinite(number)) return "none";
   if (!is_share) return plain_number(number, 2);

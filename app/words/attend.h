@@ -11,7 +11,9 @@ namespace palimpsest {
 std::string weight_words(double number, bool is_share);
 
 inline constexpr const char* attend_title = "Effective attention weights";
-inline constexpr const char* attend_legend = "rows: queries · columns: keys/values";
+
+/// What rows and columns are, and whose weights, where those are not the output's.
+const char* attend_legend(const AttentionFacts& facts);
 
 /// "; own scale ±0.05", for a square with another colour scale than the other one.
 inline std::string own_scale_words(double range) {

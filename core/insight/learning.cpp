@@ -102,11 +102,13 @@ std::optional<OuterGradient> outer_gradient(const Variant& variant, const Sequen
   OuterGradient outer{key, G.transpose() * key / squares};
   const double rest = (G - outer.key * outer.error.transpose()).norm();
   if (!(rest <= same_outer * step.gradient_norm)) return std::nullopt;
-  // Only a loss of prediction - target has curvature along the key.
-  outer.is_difference = std::ranges::any_of(step.problem.terms, [&](const WeighedTerm& term) {
+  outer.is_difference = false;
+  for (const WeighedTerm& term : step.problem.terms) {
     const std::optional<Hessian> hessian = term.of->hessian(step.problem.at);
-    return !hessian || !hessian->keys.isZero(0);
-  });
+    if (!hessian) return std::nullopt;  // the key's factor is no prediction minus its target
+    // Only a loss of prediction - target has curvature along the key.
+    outer.is_difference = outer.is_difference || !hessian->keys.isZero(0);
+  }
   return outer;
 }
 
