@@ -33,8 +33,9 @@ bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
   });
 }
 
-// Ends what was begun and pops what was pushed since `before`, without Dear ImGui's error messages.
-void put_back(const ImGuiErrorRecoveryState& before) {
+// Ends what was begun and pops what was pushed since `before`, without Dear ImGui's error messages. Its
+// recovery leaves the style's alpha at 0, and everything invisible for ever.
+void put_back(const ImGuiErrorRecoveryState& before, float alpha) {
   ImGuiIO& io = ImGui::GetIO();
   const std::array complaints = {&io.ConfigErrorRecoveryEnableAssert, &io.ConfigErrorRecoveryEnableDebugLog,
                                  &io.ConfigErrorRecoveryEnableTooltip};
@@ -42,6 +43,7 @@ void put_back(const ImGuiErrorRecoveryState& before) {
   for (std::size_t i = 0; i < usual.size(); ++i) usual[i] = std::exchange(*complaints[i], false);
   ImGui::ErrorRecoveryTryToRecoverState(&before);
   for (std::size_t i = 0; i < usual.size(); ++i) *complaints[i] = usual[i];
+  ImGui::GetStyle().Alpha = alpha;
 }
 
 /// Whether a key or a button of the mouse is pressed in this frame.
@@ -55,11 +57,12 @@ bool is_anything_pressed() {
 std::string guarded(const std::function<void()>& draw) {
   ImGuiErrorRecoveryState before;
   ImGui::ErrorRecoveryStoreState(&before);
+  const float alpha = ImGui::GetStyle().Alpha;
   try {
     draw();
     return {};
   } catch (...) {
-    put_back(before);
+    put_back(before, alpha);
     return problem_in_words();
   }
 }

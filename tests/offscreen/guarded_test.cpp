@@ -88,6 +88,12 @@ TEST_CASE("what was begun and pushed is ended and popped where drawing fails", "
     CHECK(std::memcmp(&before, &after, sizeof before) == 0);
     CHECK(ImGui::GetStyle().Alpha == look.Alpha);
     CHECK(ImGui::GetStyle().Colors[ImGuiCol_Text].y == look.Colors[ImGuiCol_Text].y);
+    CHECK(guarded([] {  // as in a part of a scene that can be used
+            ImGui::BeginDisabled(false);
+            ImGui::BeginChild("inner", {50, 50});
+            throw Error("too early");
+          }) == "too early");
+    CHECK(ImGui::GetStyle().Alpha == look.Alpha);
     CHECK(guarded([] {}) == "");
     CHECK(guarded([] { throw 7; }) == "something went wrong");
     draw_problem("window", "words");

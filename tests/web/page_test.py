@@ -154,6 +154,26 @@ def keys_and_clicks(browser, url):
 
 
 @test
+def writes_a_rule(browser, url):
+    opened(browser, f"{url}?workspace=write&level=work")
+    for path in ("write/rule/text", "write/found/facts", "write/answers", "Step"):
+        assert path in parts(browser), f"{path} is not among\n" + "\n".join(parts(browser))
+    if program:
+        share = screenshot_differs(browser, ["--state", place(browser)])
+        assert share < 0.02, f"{100 * share:.2f} %"
+    browser.click(*middle(browser, "write/rule/text"))
+    browser.key("Home", control=True)
+    browser.type("S")  # the first line begins with inputs
+    browser.wait("return page.parts().some((part) => part[0] === 'write/rule/flaw')")
+    browser.key("Delete", control=False)
+    browser.key("z", control=True)
+    browser.key("z", control=True)
+    browser.wait("return !page.parts().some((part) => part[0] === 'write/rule/flaw')")
+    press(browser, "Step")
+    assert "Write" not in parts(browser), "it is in the bar while it is open"
+
+
+@test
 def drags(browser, url):
     opened(browser, f"{url}?level=work")
     x, y = middle(browser, "step/floor/write")
