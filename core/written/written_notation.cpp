@@ -69,7 +69,15 @@ struct Rewriting {
   }
 
   /// With the lines written out whose results are not recorded.
-  Expression expanded(const Expression& x) const { return expand(x, row.definitions, written_out); }
+  Expression expanded(const Expression& x) const {
+    return replaced(
+        expand(x, row.definitions, written_out), [](const Expression& piece) -> std::optional<Expression> {
+          const bool is_rest = piece.kind() == Expression::Kind::difference &&
+                               piece.arguments()[0] == number_expression(1) &&
+                               piece.arguments()[1].kind() == Expression::Kind::tensor;
+          return is_rest ? std::optional(call("one_minus", {piece.arguments()[1]})) : std::nullopt;
+        });
+  }
 
   bool is_definition(const std::string& name) const {
     return row_called(row.definitions, name, &Equation::result) != nullptr;
