@@ -687,7 +687,7 @@ void add_presets(CommandTable& group) {
 
 void add_text(CommandTable& group) {
   group.add("text.open", "type your own text", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
-    application.session.open_named(text_id(usual_text()));
+    if (!application.session.data().read) application.session.open_named(text_id(usual_text()));
     application.show_data = false;
     application.typing = application.wants_keyboard = true;
   });

@@ -166,8 +166,8 @@ std::string in_words(const NearestRule& nearest) {
 std::string in_words(const LargestGrowth& growth, const DataSet& data) {
   constexpr double rounding = 1e-9;
   if (growth.factor <= 1 + rounding)
-    return fmt::format("yes: no token of these data multiplies a part of the memory by more than {:.3g}",
-                       growth.factor);
+    return fmt::format("yes: none of {} tokens multiplies a part of the memory by more than {:.3g}",
+                       growth.tried, growth.factor);
   return fmt::format("no: token {} “{}” multiplies a part of the memory by {:.3g}", growth.token + 1,
                      entry(data.labels, growth.token), growth.factor);
 }
@@ -240,12 +240,12 @@ Node found_panel(Application& application) {
       VerifiedVariant{.variant = rule.variant.id, .random_cases = cases_tried}, Urgency::later);
   for (const Form form : all_forms) all += form_row(rule.variant, form, proof);
   if (!proof.reason.empty()) all += scene::text(proof.reason, style::Text::caption, style::colours().alarm);
-  all += scene::caption(
-             fmt::format(
-                 "FLOPs: for a token of these data. Differences: from the lines of the text, computed one by "
-                 "one in f64, in {} random cases. Numbers were compared: this is no proof.",
-                 cases_tried))
-             .named("proof");
+  all +=
+      scene::caption(
+          fmt::format("Compared with the lines of the text, computed one by one in f64, in {} random cases. "
+                      "Numbers were compared: this is no proof.",
+                      cases_tried))
+          .named("proof");
   return scene::column(std::move(all), Gap::near).named("found");
 }
 

@@ -10,9 +10,9 @@ namespace {
 using Kind = Expression::Kind;
 
 /// The sum of `G` over the rows and columns along which an operand of this shape was repeated.
-Matrix<double> summed(Matrix<double> G, const Matrix<double>& operand) {
-  if (operand.rows() < G.rows()) G = G.colwise().sum().eval();
-  if (operand.cols() < G.cols()) G = G.rowwise().sum().eval();
+Matrix<double> summed(Matrix<double> G, Shape operand) {
+  if (operand.rows < G.rows()) G = G.colwise().sum().eval();
+  if (operand.columns < G.cols()) G = G.rowwise().sum().eval();
   return G;
 }
 
@@ -33,6 +33,7 @@ class Backward {
     if (!is_among(name_, operands(x))) return;
     const auto arguments = x.arguments();
     const auto value = [&](std::size_t i) { return evaluate(arguments[i], record_); };
+    const auto size = [&](std::size_t i) { return shape(arguments[i], record_); };
     switch (x.kind()) {
       case Kind::tensor:
         sum_ += G;
@@ -47,12 +48,12 @@ class Backward {
         return pass(arguments[0], G.diagonal());
       case Kind::sum:
       case Kind::difference:
-        pass(arguments[0], summed(G, value(0)));
-        pass(arguments[1], summed(x.kind() == Kind::sum ? G : Matrix<double>(-G), value(1)));
+        pass(arguments[0], summed(G, size(0)));
+        pass(arguments[1], summed(x.kind() == Kind::sum ? G : Matrix<double>(-G), size(1)));
         return;
       case Kind::hadamard:
-        pass(arguments[0], summed(G.cwiseProduct(repeated_over(G, value(1))), value(0)));
-        pass(arguments[1], summed(G.cwiseProduct(repeated_over(G, value(0))), value(1)));
+        pass(arguments[0], summed(G.cwiseProduct(repeated_over(G, value(1))), size(0)));
+        pass(arguments[1], summed(G.cwiseProduct(repeated_over(G, value(0))), size(1)));
         return;
       case Kind::product:
         return product(x, value(0), value(1), G);

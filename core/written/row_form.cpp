@@ -382,10 +382,7 @@ class RowReader {
         if (row->beta) row->v = *std::exchange(row->beta, {}) * *row->v;
       form_.structure.beta = false;
     }
-    const bool is_fixed = std::ranges::all_of(operands(*other.v), [&](const std::string& operand) {
-      return row_called(rule_.parameters, operand, &Parameter::name) != nullptr;
-    });
-    if (is_fixed && *other.v != number_expression(1))
+    if (is_fixed(rule_, *other.v) && *other.v != number_expression(1))
       throw Stop{fmt::format("{} adds up keys times a fixed number other than 1", name)};
     one.beside = other.v;
     form_.beside = name;
@@ -535,7 +532,8 @@ class RowReader {
       if (!read || (first && (sight.empty() || read->memory == first->memory))) return std::nullopt;
       const auto part = std::ranges::find(form_.mixing.names, read->memory) - form_.mixing.names.begin();
       if (!sight.empty()) {
-        if (!read->left.empty() || (first && first->query != read->query)) return std::nullopt;
+        const bool is_other = first && (first->query != read->query || first->is_early != read->is_early);
+        if (!read->left.empty() || is_other) return std::nullopt;
         sight[static_cast<std::size_t>(part)] = number_of(chain.sign, chain.numbers);
       }
       first = read;
@@ -554,9 +552,7 @@ class RowReader {
     if (const std::optional<Expression> read = as_read(x)) return *read;
     if (x.kind() == Kind::tensor) {
       const Expression* const line = algebra_.defining(x.name());
-      const bool is_memory = std::ranges::any_of(
-          rule_.memories, [&](const RuleMemory& memory) { return x.name() == after(memory.name); });
-      if (!line || is_memory) throw Stop{"the output is no read S^T q"};
+      if (!line || is_memory_after(rule_, x.name())) throw Stop{"the output is no read S^T q"};
       return of_reads(*line);
     }
     std::vector<Expression> arguments;
@@ -567,24 +563,29 @@ class RowReader {
   /// o = S^T q, times numbers that the query takes, or what the text makes of such reads.
   void read_output() {
     const Expression& o = line_of("o");
-    if (const auto chains = chains_to_the_end(o); chains.size() == 1 && form_.mixing.names.empty()) {
-      const std::optional<Read> read = read_in(chains[0]);
-      if (read && read->memory == "S" && read->left.empty())
-        return note_read(scaled(chains[0].sign, chains[0].numbers, read->query), read->is_early, {});
-    }
-    const Expression output = of_reads(o);
-    if (!has_read_) throw Stop{"the output reads no memory"};
     const Expression read = tensor(read_of("S"));
-    if (output == read) return;
-    form_.output = output;
-    if (form_.beside.empty()) return;
-    const Expression sum = tensor(read_of(form_.beside));
+    Expression output = read;
+    const auto chains = chains_to_the_end(o);
+    const std::optional<Read> only = chains.size() == 1 ? read_in(chains[0]) : std::nullopt;
+    if (only && form_.mixing.names.empty() && only->memory == "S" && only->left.empty())
+      note_read(scaled(chains[0].sign, chains[0].numbers, only->query), only->is_early, {});
+    else
+      output = of_reads(o);
+    if (!has_read_) throw Stop{"the output reads no memory"};
+    if (output != read || !form_.beside.empty()) form_.output = output;
+    form_.is_quotient = !form_.beside.empty() && is_quotient(output, read, tensor(read_of(form_.beside)));
+  }
+
+  /// Whether it is what S returns, divided by what the memory beside it returns, plus the setting eps if the
+  /// rule has one.
+  bool is_quotient(const Expression& output, const Expression& read, const Expression& sum) const {
+    const bool has_eps = row_called(rule_.parameters, "eps", &Parameter::name) != nullptr;
     const Expression eps = tensor("eps");
-    for (const Expression& divisor : {sum, sum + eps, eps + sum}) {
+    const std::vector<Expression> divisors = has_eps ? std::vector{sum + eps, eps + sum} : std::vector{sum};
+    return std::ranges::any_of(divisors, [&](const Expression& divisor) {
       const Expression inverse = call("reciprocal", {divisor});
-      for (const Expression& quotient : {read * inverse, inverse * read, hadamard(read, inverse)})
-        form_.is_quotient = form_.is_quotient || output == quotient;
-    }
+      return output == read * inverse || output == inverse * read || output == hadamard(read, inverse);
+    });
   }
 
   /// The lines that the arrays of the rows read, in the order of the text.

@@ -41,7 +41,7 @@ struct RowForm {
   Mixing mixing = {};                      // no names: S is the only memory of key x value
   std::string letters = {};                // the names of Mixing, as Structure::parts reads them
   // The output, of what the memories return: read_of("S"), [dv, 1], and read_of(beside), a number. None: it
-  // is what S returns.
+  // is what S returns, and there is no memory beside it.
   std::optional<Expression> output = {};
   bool is_quotient = false;  // the output is that of S divided by that of the memory beside it, plus eps
 };

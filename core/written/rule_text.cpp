@@ -316,6 +316,17 @@ const RuleLine* line_of(const RuleText& rule, std::string_view result) {
   return found == rule.lines.end() ? nullptr : &*found;
 }
 
+bool is_memory_after(const RuleText& rule, std::string_view result) {
+  return std::ranges::any_of(rule.memories,
+                             [&](const RuleMemory& memory) { return result == after(memory.name); });
+}
+
+bool is_fixed(const RuleText& rule, const Expression& x) {
+  return std::ranges::all_of(operands(x), [&](const std::string& name) {
+    return row_called(rule.parameters, name, &Parameter::name) != nullptr;
+  });
+}
+
 RuleText parse_rule_text(std::string_view text) { return RuleReader(text).read(); }
 
 }  // namespace palimpsest

@@ -56,6 +56,12 @@ std::string after(std::string_view memory);
 /// The line that gives `result`; null where none does.
 const RuleLine* line_of(const RuleText& rule, std::string_view result);
 
+/// Whether `result` is what a memory becomes.
+bool is_memory_after(const RuleText& rule, std::string_view result);
+
+/// Whether `x` reads settings alone, so that it is the same for all tokens.
+bool is_fixed(const RuleText& rule, const Expression& x);
+
 /// The identity matrices by which a text's I is known, [dk, dk] and [dv, dv].
 inline constexpr const char* identity_of_keys = "I_k";
 inline constexpr const char* identity_of_values = "I_v";

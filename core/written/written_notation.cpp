@@ -38,6 +38,15 @@ void add_symbols(const RuleText& rule, Symbols& symbols) {
     symbols.insert({setting.name, {latex_of(setting.name, ""), Role::strength, setting.meaning}});
 }
 
+/// Adds the symbols of the memories before a token and after it, and what goes on from token to token.
+void add_memories(const RuleText& rule, Symbols& symbols, std::vector<Carry>& carries) {
+  for (const RuleMemory& memory : rule.memories) {
+    symbols[before(memory.name)] = {fmt::format("{}_{{t-1}}", memory.name), Role::state, "memory before"};
+    symbols[after(memory.name)] = {fmt::format("{}_t", memory.name), Role::state, "memory after"};
+    carries.push_back({after(memory.name), before(memory.name)});
+  }
+}
+
 /// What a text's rows are called in records: results of lines and what only a row needs get names of their
 /// own.
 std::string own(std::string_view name) { return fmt::format("own_{}", name); }
@@ -83,18 +92,9 @@ struct Rewriting {
     return row_called(row.definitions, name, &Equation::result) != nullptr;
   }
 
-  /// Whether it is the same for all tokens.
-  bool is_fixed(const Expression& x) const {
-    return std::ranges::all_of(operands(x), [&](const std::string& name) {
-      return row_called(rule.text.parameters, name, &Parameter::name) != nullptr;
-    });
-  }
-
   /// Whether a line of the text gives it, but no memory.
   bool is_result(const std::string& name) const {
-    const bool is_memory = std::ranges::any_of(
-        rule.text.memories, [&](const RuleMemory& memory) { return name == after(memory.name); });
-    return !is_memory && line_of(rule.text, name) != nullptr;
+    return line_of(rule.text, name) != nullptr && !is_memory_after(rule.text, name);
   }
 
   /// What was read, cut out of the program's read, which has a column more for a memory of keys.
@@ -128,12 +128,10 @@ struct Rewriting {
 
 /// What the step of the line that gives `result` is called, and what it does.
 std::pair<std::string, std::string> words_of(const RuleText& rule, const std::string& result) {
-  const RuleLine& line =
-      *std::ranges::find_if(rule.lines, [&](const RuleLine& each) { return each.equation.result == result; });
-  const bool is_output = result == "o";
-  const bool is_memory = std::ranges::any_of(
-      rule.memories, [&](const RuleMemory& memory) { return result == after(memory.name); });
-  const char* const usual = is_output ? "Output" : is_memory ? "Memory after the write" : result.c_str();
+  const RuleLine& line = *line_of(rule, result);
+  const char* const usual = result == "o"                   ? "Output"
+                            : is_memory_after(rule, result) ? "Memory after the write"
+                                                            : result.c_str();
   return {line.title.empty() ? usual : line.title,
           line.sentence.empty() ? fmt::format("Line {} of the rule's text.", line.line) : line.sentence};
 }
@@ -153,6 +151,7 @@ void add_mixing_steps(const WrittenRule& rule, const Rewriting& rewriting, bool 
     }
     return all;
   };
+  add_memories(rule.text, notation.symbols, notation.token_carries);
   auto& steps = notation.token_write;
   const bool erases = rewriting.row.structure.erase != Erase::none;
   const ProgramNames& names = notation.token;
@@ -176,9 +175,6 @@ void add_mixing_steps(const WrittenRule& rule, const Rewriting& rewriting, bool 
                    {"update", tensor(names.k) * transpose(tensor(erases ? "error" : names.v))}});
   for (std::size_t i = 0; i < count; ++i) {
     const std::string& name = mixing.names[i];
-    notation.symbols[before(name)] = {fmt::format("{}_{{t-1}}", name), Role::state, "memory before"};
-    notation.symbols[after(name)] = {fmt::format("{}_t", name), Role::state, "memory after"};
-    notation.token_carries.push_back({after(name), before(name)});
     std::optional<Expression> value = sum(std::span(mixing.transition).subspan(i * count, count), before);
     if (mixing.inject[i] != number_expression(0)) {
       Expression update = tensor("update");
@@ -213,12 +209,20 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
   add_symbols(rule.text, notation.symbols);
   for (const char* usual : {"alpha", "beta", "mu"}) notation.symbols.erase(usual);
   for (const Parameter& setting : rule.text.parameters) notation.parameters.push_back(setting.name);
+  using Operations = std::vector<Operation> Notation::*;
+  const auto add = [&](std::pair<Operations, Operations> where, Operation of_token, Equation of_rows) {
+    (notation.*where.first).push_back(of_token);
+    of_token.equation = std::move(of_rows);
+    (notation.*where.second).push_back(std::move(of_token));
+  };
+  constexpr std::pair<Operations, Operations> before_rows = {&Notation::token_before, &Notation::rows_before};
+  constexpr std::pair<Operations, Operations> of_queries = {&Notation::token_query, &Notation::rows_query};
+  constexpr std::pair<Operations, Operations> after_rows = {&Notation::token_after, &Notation::rows_after};
   const auto prepare = [&](const std::string& result, const std::string& title, const std::string& sentence,
                            Purpose purpose, const Expression& x, bool of_query) {
-    auto& token = of_query ? notation.token_query : notation.token_before;
-    auto& rows = of_query ? notation.rows_query : notation.rows_before;
-    token.push_back({result, purpose, title, sentence, {result, rewriting.for_token(x, scaled)}});
-    rows.push_back({result, purpose, title, sentence, {result, rewriting.for_rows(x, scaled)}});
+    add(of_query ? of_queries : before_rows,
+        {result, purpose, title, sentence, {result, rewriting.for_token(x, scaled)}},
+        {result, rewriting.for_rows(x, scaled)});
   };
   for (const Equation& line : row.definitions) {
     if (!rewriting.recorded.contains(line.result)) continue;
@@ -250,15 +254,14 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     both(which, name, name);
   };
   name_field(&ProgramNames::q, "q", "query", row.q, "\\hat q_t", Role::query, "query");
-  if (row.output || !row.beside.empty()) {
+  if (row.output) {
     symbol(own("read"), "r_t", Role::output,
            row.beside.empty() ? "what the memory returns" : "what the memories return");
     both(&ProgramNames::o, own("read"), own("read"));
-    const Expression output = row.output ? *row.output : tensor(read_of("S"));
     const auto [title, sentence] = words_of(rule.text, "o");
     const Purpose purpose = row.is_quotient ? Purpose::normalise : Purpose::output;
-    notation.token_after = {{"made", purpose, title, sentence, {"o", rewriting.for_token(output, scaled)}}};
-    notation.rows_after = {{"made", purpose, title, sentence, {"O", rewriting.for_rows(output, scaled)}}};
+    add(after_rows, {"made", purpose, title, sentence, {"o", rewriting.for_token(*row.output, scaled)}},
+        {"O", rewriting.for_rows(*row.output, scaled)});
   }
   if (row.rows.size() > 1) {  // of the rows of a token each has its own: they have names, and no equation
     const auto made = [&](std::string ProgramNames::*which, const char* field, const char* latex, Role role,
@@ -285,20 +288,15 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
       return is_one ? call(one_more, {std::move(v)}) : call(more, {std::move(v), std::move(x)});
     };
     const std::string sentence = fmt::format("What {} adds up is one more value channel.", row.beside);
-    notation.token_before.push_back(
+    add(before_rows,
         {name,
          Purpose::prepare,
          words,
          sentence,
          {name, made(rewriting.for_token(*one.v, scaled), rewriting.for_token(*one.beside, scaled),
-                     "append_one", "append")}});
-    notation.rows_before.push_back(
-        {name,
-         Purpose::prepare,
-         words,
-         sentence,
-         {name, made(rewriting.for_rows(*one.v, scaled), rewriting.for_rows(*one.beside, scaled),
-                     "append_ones", "row_append")}});
+                     "append_one", "append")}},
+        {name, made(rewriting.for_rows(*one.v, scaled), rewriting.for_rows(*one.beside, scaled),
+                    "append_ones", "row_append")});
     both(&ProgramNames::v, name, name);
   } else {
     name_field(&ProgramNames::v, "v", "value", one.v, "\\hat v_t", Role::value, "value");
@@ -319,7 +317,7 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
     if (!x || *x == tensor(engine_name)) continue;
     if (x->kind() == Expression::Kind::tensor)
       symbol(engine_name, latex(*x, notation.symbols), Role::gate, words);
-    else if (!rewriting.is_fixed(*x))  // a number of no token has no rows
+    else if (!is_fixed(rule.text, *x))  // a number of no token has no rows
       prepare(engine_name, words, fmt::format("The {}, from the rule's text.", words), Purpose::gates, *x,
               false);
   }
@@ -332,16 +330,11 @@ Steps written_steps(const RuleText& rule) {
   add_symbols(rule, symbols);
   symbols[identity_of_keys] = symbols[identity_of_values] = {"I", Role::plain, "identity"};
   std::vector<Carry> carries;
-  for (const RuleMemory& memory : rule.memories) {
-    symbols[before(memory.name)] = {fmt::format("{}_{{t-1}}", memory.name), Role::state, "memory before"};
-    symbols[after(memory.name)] = {fmt::format("{}_t", memory.name), Role::state, "memory after"};
-    carries.push_back({after(memory.name), before(memory.name)});
-  }
+  add_memories(rule, symbols, carries);
   for (const RuleLine& line : rule.lines) {
     const std::string& result = line.equation.result;
     const bool is_output = result == "o";
-    const bool is_memory = std::ranges::any_of(
-        rule.memories, [&](const RuleMemory& memory) { return result == after(memory.name); });
+    const bool is_memory = is_memory_after(rule, result);
     if (!is_output && !is_memory)
       symbols[result] = {latex_of(result),
                          line.shape == Shape{specimen_dk, specimen_dv} ? Role::state : Role::plain, result};

@@ -149,7 +149,7 @@ Matrix<Scalar> finished(const RuleText& rule, const RowForm& row, const Matrix<S
   Record record = read_by_rows(rule, row, rows.sequence, rows.first, rows.count);
   record.set(read_of("S"), read.leftCols(dv).template cast<double>());
   if (!row.beside.empty()) record.set(read_of(row.beside), read.rightCols(1).template cast<double>());
-  Matrix<double> o = evaluate(row.output ? *row.output : tensor(read_of("S")), record);
+  Matrix<double> o = evaluate(*row.output, record);
   if (o.rows() != rows.count) o = o.replicate(rows.count, 1).eval();
   return o.template cast<Scalar>();
 }
@@ -221,7 +221,7 @@ RowDeclaration rows_of(const WrittenRule& rule) {
                      const Rows<Scalar>& rows) { return encoded<Scalar>(rule.text, *of_rows, rows); },
       .notation = [&rule](const Settings& settings) { return notation_of(rule, settings); },
       .normalised = form.is_quotient};
-  if (!form.is_quotient && (form.output || !form.beside.empty())) {
+  if (form.output && !form.is_quotient) {
     declaration.finish = [&rule, of_rows]<class Scalar>(const Matrix<Scalar>& read,
                                                         const Rows<Scalar>& tokens) {
       return finished<Scalar>(rule.text, *of_rows, read, tokens);

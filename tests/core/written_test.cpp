@@ -85,6 +85,11 @@ const std::vector<std::string>& richer_rules() {
       // Linear attention with its normaliser (Katharopoulos et al., 2020).
       "memory z: key\nsetting eps = 0.001 in [0, 1]\nphi = exp(k)\nS = S + phi v^T\nz = z + phi\n"
       "o = S^T exp(q) / (z^T exp(q) + eps)",
+      // Divided by what has another addend than a setting eps, or none beside one.
+      "inputs eps: rate per token\nmemory z: key\nS = S + exp(k) v^T\nz = z + exp(k)\n"
+      "o = S^T exp(q) / (z^T exp(q) + eps)",
+      "memory z: key\nsetting eps = 0.5 in [0, 1]\nS = S + exp(k) v^T\nz = z + exp(k)\n"
+      "o = S^T exp(q) / (z^T exp(q)) + eps * v",
       // mLSTM (Beck et al., 2024) with another bound of the denominator.
       "inputs f: gate per token; i: rate per token\nmemory n: key\nS = f * S + i * k v^T\n"
       "n = f * n + i * k\ny = S^T q\no = y / (1 + |n^T q|)",
@@ -304,6 +309,9 @@ TEST_CASE("a rule that is no row program says why, and is carried out token by t
        "the memories are written with different pairs (line 3)"},
       {"S = S + k v^T\no = S^T q + S^T k", "the output reads the memory more than once (line 2)"},
       {"S = S + k v^T\no = (S v)^T k * v", "the output is no read S^T q (line 2)"},
+      // One memory is read before its write, the other after it.
+      {"memory F: key x value\nF = 0.5 F + k v^T\no = S^T q + F^T q\nS = S + k v^T",
+       "the output reads the memory more than once (line 3)"},
       {beta + "inputs p: key per key channel\nS = S - beta k (S^T k)^T - beta p (S^T p)^T + k v^T\no = S^T q",
        "it erases with more than one key at once (line 3)"},
       {"S = S / (1 + |S^T k|^2) + k v^T\no = S^T q", "it divides by what a memory returns (line 1)"},
@@ -385,7 +393,7 @@ TEST_CASE("faulty derivations are found by comparing with the lines of the text"
       "inputs alpha: gate per token; beta: strength per token; p: key per key channel\n"
       "S' = alpha S\nS'' = S' + beta k (v - S'^T k)^T\nS = S'' + beta p (v - S''^T p)^T\no = S^T q";
   const char* const momentum = richer_rules()[0].c_str();
-  const char* const normalised = richer_rules()[4].c_str();
+  const char* const normalised = richer_rules()[6].c_str();
   constexpr const char* reads_first = "inputs alpha: gate per token\no = S^T q\nS = alpha * S + k v^T";
   using Form = RowForm;
   const Derivation derivations[] = {
