@@ -469,6 +469,7 @@ bool Session::fetch() {
 void Session::accept(const Wish& wish, const Begun& begun) {
   if (computed_) replaced_.push_back(std::move(computed_));
   computed_ = begun.computation;
+  std::erase(replaced_, computed_);  // without its fault it is the one before: twice there, it would stay
   if (!wish.opens_data) {
     place_cursor();
     return;

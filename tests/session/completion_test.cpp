@@ -141,6 +141,19 @@ TEST_CASE("a choice that was computed but is not wanted any more goes", "[comple
   CHECK(live_computations() == 1);
 }
 
+TEST_CASE("a computation that was shown with and without a fault goes", "[completion]") {
+  Opened session(text);
+  for (const char* fault : {"solve-sign", "", "solve-sign", ""}) {
+    session.change(&SessionState::verify, {.fault = {fault, Form::chunkwise}});
+    session.wait();
+    session.update();
+  }
+  open(session, "preset:copy?T=12&K=4&V=4");
+  session.update();
+  session.questions().wait();
+  CHECK(live_computations() == 1);
+}
+
 TEST_CASE("answers about former choices do not pile up", "[completion]") {
   Opened session(text);
   const auto bytes_after = [&](int choices) {
