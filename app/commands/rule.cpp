@@ -30,10 +30,14 @@ int check(const CommandOptions& options, const Console& console) {
   plan.random_cases = parse_count(options["--cases"], "--cases", 1, 1000000);
   const Interrupt interrupt;
   const VerifyReport report = verify(plan, variants(), {}, interrupt.token());
-  for (const VerifyResult& result : report.results)
-    say(&result == report.results.data() ? "proof" : "",
+  for (const VerifyResult& result : report.results) {
+    std::string words =
         fmt::format("{} {}: {} of {} cases agree with the text, largest difference {:.1e}", name(result.form),
-                    name(result.precision), result.runs - result.failed, result.runs, result.worst.error));
+                    name(result.precision), result.runs - result.failed, result.runs, result.worst.error);
+    if (result.overflown > 0)
+      words += fmt::format("; in {} more the text itself overflows", result.overflown);
+    say(&result == report.results.data() ? "proof" : "", words);
+  }
   console.out << "Numbers were compared; the algebra above is what they test.\n";
   if (!report.complete()) throw Cancelled();
   return report.passed() ? exit_done : exit_failed_checks;

@@ -141,17 +141,25 @@ Node form_row(const Variant& variant, Form form, const Known<VerifyReport>& proo
   const bool is_wrong = (in_f64 && !in_f64->passed()) || (in_f32 && !in_f32->passed());
   const auto line = [&](bool has_f32) {
     Nodes all = {scene::text(form_label(form), style::Text::strong, 0, Fit::whole), scene::rest()};
-    if (in_f32 && has_f32) all += scene::number("f32 " + plain_number(in_f32->worst.error), scene::dim_ink);
-    if (in_f64) all += scene::number(plain_number(in_f64->worst.error), is_wrong ? c.alarm : c.good);
+    if (in_f32 && in_f32->runs > 0 && has_f32)
+      all += scene::number("f32 " + plain_number(in_f32->worst.error), scene::dim_ink);
+    if (in_f64 && in_f64->runs > 0)
+      all += scene::number(plain_number(in_f64->worst.error), is_wrong ? c.alarm : c.good);
     return scene::row(std::move(all));
   };
   const double done = proof.value ? 1 : proof.progress;
-  return scene::column(
-             {scene::first_that_fits({line(true), line(false)}),
-              Node{scene::Bar{
-                  .value = done, .ink = is_wrong ? c.alarm : c.good, .height = 4, .shows_zero = false}}},
-             Gap::tight)
-      .named(name(form));
+  Nodes all = {
+      scene::first_that_fits({line(true), line(false)}),
+      Node{scene::Bar{.value = done, .ink = is_wrong ? c.alarm : c.good, .height = 4, .shows_zero = false}}};
+  for (const VerifyResult* result : {in_f64, in_f32}) {
+    if (result && !result->passed())
+      all += scene::caption(
+          fmt::format("{}: {} of {} cases differ", name(result->precision), result->failed, result->runs));
+    if (result && result->overflown > 0)
+      all += scene::caption(fmt::format("{}: in {} cases not compared, the text itself overflows",
+                                        name(result->precision), result->overflown));
+  }
+  return scene::column(std::move(all), Gap::tight).named(name(form));
 }
 
 std::string in_words(const NearestRule& nearest) {

@@ -135,6 +135,14 @@ ReferenceRun::ReferenceRun(const Variant& variant, HeldInputs inputs, Precision 
 
 double ReferenceRun::unit() const { return half_unit(arithmetic_of(precision_)); }
 
+bool ReferenceRun::overflows() const {
+  const double largest = format_of(arithmetic_of(precision_)).largest;
+  const auto fits = [&](const Matrix<double>& numbers) {
+    return (numbers.array().abs() <= largest).all();  // false for NaN
+  };
+  return !fits(expected_.o) || !std::ranges::all_of(expected_.states | std::views::values, fits);
+}
+
 Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
                               std::stop_token stop) {
   std::optional<Amplification> measured;

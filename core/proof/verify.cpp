@@ -15,6 +15,7 @@ struct ComparedRun {
   Index tokens = -1;  // unknown where the data of a case cannot be opened
   Judgement judgement = {};
   Index chunk_size = 1;
+  bool overflows = false;    // ReferenceRun::overflows()
   std::string missing = {};  // why the form does not exist for these sizes; mostly empty
   std::string why = {};      // it is allowed more than the tolerance; mostly empty
   std::string message = {};
@@ -53,7 +54,7 @@ class Verification {
           {result.variant, result.options, result.device, result.form, result.precision, reason});
     }
     for (Row& row : rows_) {
-      if (row.result.runs > 0) report_.results.push_back(std::move(row.result));
+      if (row.result.runs + row.result.overflown > 0) report_.results.push_back(std::move(row.result));
     }
     for (auto& [key, length] : lengths_) {
       length.result.rows = static_cast<Index>(length.rows.size());
@@ -160,6 +161,7 @@ class Verification {
     ComparedRun comparison{.row = row, .tokens = reference.sequence().tokens, .chunk_size = chunk_size};
     const Backend& backend = *rows_[row].backend;
     const VerifyResult& result = rows_[row].result;
+    if ((comparison.overflows = reference.overflows())) return comparison;
     try {
       const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
       comparison.judgement =
@@ -195,6 +197,10 @@ class Verification {
     VerifyResult& result = row.result;
     if (!comparison.missing.empty()) {
       too_large_.insert({comparison.row, comparison.missing});
+      return;
+    }
+    if (comparison.overflows) {
+      ++result.overflown;
       return;
     }
     const Judgement& judgement = comparison.judgement;
@@ -286,6 +292,7 @@ nlohmann::json to_json(const VerifyResult& result) {
                          {"runs", result.runs},
                          {"error", number(result.worst.error)},
                          {"failed", result.failed},
+                         {"overflown", result.overflown},
                          {"tolerance", result.tolerance},
                          {"allowed", result.allowed()},
                          {"passed", result.passed()},
@@ -387,6 +394,9 @@ std::string to_table(const VerifyReport& report) {
                          result.device, name(result.precision), result.runs, result.worst.error,
                          result.allowed(), place(result.worst));
     if (!result.exception.empty()) table += fmt::format("    allowed more: {}\n", result.exception);
+    if (result.overflown > 0)
+      table += fmt::format("    {} more were not compared: the recurrence goes beyond what {} holds\n",
+                           result.overflown, name(result.precision));
     if (const AmplifiedRuns& amplified = result.amplified; amplified.runs > 0) {
       table += fmt::format(
           "    {} of the runs {} allowed more than the tolerance; the largest error is {:.1e}: {}\n    {}\n",
