@@ -395,8 +395,8 @@ std::string to_table(const VerifyReport& report) {
                          result.allowed(), place(result.worst));
     if (!result.exception.empty()) table += fmt::format("    allowed more: {}\n", result.exception);
     if (result.overflown > 0)
-      table += fmt::format("    {} more were not compared: the recurrence goes beyond what {} holds\n",
-                           result.overflown, name(result.precision));
+      table += fmt::format("    {} more were not compared: the recurrence overflows {}\n", result.overflown,
+                           name(result.precision));
     if (const AmplifiedRuns& amplified = result.amplified; amplified.runs > 0) {
       table += fmt::format(
           "    {} of the runs {} allowed more than the tolerance; the largest error is {:.1e}: {}\n    {}\n",

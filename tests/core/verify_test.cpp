@@ -109,6 +109,8 @@ TEST_CASE("verify passes for every variant, form and precision") {
                                       .sizes = {{12, 7}}});
   INFO(to_table(report));
   CHECK(report.passed());
+  CHECK(
+      std::ranges::all_of(report.results, [](const VerifyResult& result) { return result.overflown == 0; }));
   for (const Variant& variant : variants()) {
     for (const Form form : all_forms) {
       for (const Precision precision : scalar_precisions) {
