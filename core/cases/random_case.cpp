@@ -116,8 +116,8 @@ void normalise(Array& array) {
   }
 }
 
-/// The final states of an earlier random text as initial states: any rule can reach these. A memory that
-/// overflows there starts as if none were given.
+/// The final states of an earlier random text as initial states: any rule can reach these. A text whose
+/// memory overflows there starts as if none were given.
 void add_initial_states(const Variant& variant, const Settings& settings, const RandomCase& random,
                         Arrays& arrays) {
   RandomCase before = random;
@@ -132,7 +132,7 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
   const auto fits_f32 = [](const auto& state) {
     return (state.second.array().abs() <= std::numeric_limits<float>::max()).all();
   };
-  if (!std::ranges::all_of(output.states, fits_f32)) return;
+  if (variant.carried_out && !std::ranges::all_of(output.states, fits_f32)) return;
   for (auto& [name, array] : initial_states(variant, settings, output)) arrays[name] = array;
 }
 

@@ -136,8 +136,12 @@ ReferenceRun::ReferenceRun(const Variant& variant, HeldInputs inputs, Precision 
 double ReferenceRun::unit() const { return half_unit(arithmetic_of(precision_)); }
 
 bool ReferenceRun::overflows() const {
+  if (!variant_->carried_out) return false;  // else the recurrence is an engine's own: it has to hold
   const double largest = format_of(arithmetic_of(precision_)).largest;
-  return !(expected_.o.array().abs() <= largest).all();  // of NaN, too; a state may be infinite, as FoX's is
+  const auto fits = [&](const Matrix<double>& numbers) {
+    return (numbers.array().abs() <= largest).all();  // false for NaN
+  };
+  return !fits(expected_.o) || !std::ranges::all_of(expected_.states | std::views::values, fits);
 }
 
 Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,

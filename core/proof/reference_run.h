@@ -67,7 +67,7 @@ class ReferenceRun {
   /// The result of the f64 recurrence on sequence().
   const Output& expected() const { return expected_; }
 
-  /// Whether outputs of it are beyond what the precision holds, or no numbers: no form can be compared.
+  /// Whether a text whose lines are the reference leaves what the precision holds: no form can be compared.
   bool overflows() const;
 
   /// How far `got`, computed from sequence() by `form`, is from expected(). For an array beyond `tolerance`

@@ -395,7 +395,7 @@ std::string to_table(const VerifyReport& report) {
                          result.allowed(), place(result.worst));
     if (!result.exception.empty()) table += fmt::format("    allowed more: {}\n", result.exception);
     if (result.overflown > 0)
-      table += fmt::format("    {} more were not compared: the recurrence overflows {}\n", result.overflown,
+      table += fmt::format("    {} more were not compared: the text itself overflows {}\n", result.overflown,
                            name(result.precision));
     if (const AmplifiedRuns& amplified = result.amplified; amplified.runs > 0) {
       table += fmt::format(

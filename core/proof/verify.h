@@ -126,7 +126,7 @@ struct VerifyResult {
   Precision precision = Precision::f64;
   Index runs = 0;
   Index failed = 0;          // of them
-  Index overflown = 0;       // not among them: the f64 recurrence leaves the precision's range
+  Index overflown = 0;       // not among them: a text leaves the precision's range
   Disagreement worst = {};   // furthest beyond, or closest to, what is allowed
   double tolerance = 0;      // what worst.error must stay below, unless the case amplifies rounding
   double amplification = 1;  // of the worst case, if it needed it: what its tolerance is multiplied by
@@ -191,7 +191,7 @@ struct VerifyProgress {
 /// recurrence on the CPU, on the inputs as the precision holds them. A run that goes over its tolerance is
 /// allowed as much more as ReferenceRun::amplification() says, and counted as amplified (docs/accuracy.md).
 /// The report does not depend on plan.jobs. `progress` may be empty and is never called twice at once. Asked
-/// to stop, it reports what is finished. Where the recurrence overflows there is nothing to compare: such
+/// to stop, it reports what is finished. Where a rule's text overflows there is nothing to compare: such
 /// runs are counted apart. Throws InputError for an unknown variant, and what a given case that
 /// is impossible throws.
 VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table = variants(),
