@@ -147,7 +147,8 @@ Node form_row(const Variant& variant, Form form, const Known<VerifyReport>& proo
       all += scene::number(plain_number(in_f64->worst.error), is_wrong ? c.alarm : c.good);
     return scene::row(std::move(all));
   };
-  const double done = proof.value ? 1 : proof.progress;
+  const bool is_compared = (in_f64 && in_f64->runs > 0) || (in_f32 && in_f32->runs > 0);
+  const double done = is_compared ? 1 : proof.value ? 0 : proof.progress;
   Nodes all = {
       scene::first_that_fits({line(true), line(false)}),
       Node{scene::Bar{.value = done, .ink = is_wrong ? c.alarm : c.good, .height = 4, .shows_zero = false}}};

@@ -63,6 +63,9 @@ TEST_CASE("its menus show what else could follow, which head carries it, and lea
   ShownProgram shown;
   shown.draw_after("text.open");
   shown.draw_after("text.only_add");
+  const std::string changed = shown.session.data().id;
+  shown.draw_after("text.open");  // a text that is open stays
+  CHECK(shown.session.data().id == changed);
   shown.draw_clicked("text bar/answer");
   const std::string answers = parts().text();
   CHECK_THAT(answers, says("“lamp”") && says("“bell”") && says("logit of “lamp” minus logit of “bell”"));
