@@ -5,6 +5,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "core/base/parallel_for.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -39,7 +40,7 @@ struct Questions::Entry {
 Questions::Questions(unsigned threads, std::size_t budget)
     // Questions that take long leave one thread to the others.
     : thread_count_(threads == no_threads      ? 0
-                    : threads == usual_threads ? std::max(std::thread::hardware_concurrency(), 3U) - 1
+                    : threads == usual_threads ? std::max(processor_threads(), 3U) - 1
                                                : threads),
       budget_(budget) {}
 

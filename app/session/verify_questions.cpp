@@ -5,6 +5,7 @@
 #include "app/session/json_fields.h"
 #include "app/session/paths.h"
 #include "app/session/session.h"
+#include "core/base/parallel_for.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -270,7 +271,7 @@ Found<VerifyReport> VerifiedVariant::compute(const Effort& effort) const {
   plan.variants = {variant};
   plan.random_cases = random_cases;
   plan.backends = usable_backends();
-  plan.jobs = std::max(1U, std::thread::hardware_concurrency() / 2);  // the rest is for what is looked at
+  plan.jobs = std::max(1U, processor_threads() / 2);  // the rest is for what is looked at
   const auto told = [&](const VerifyProgress& now) {
     if (now.total > 0) effort.tell(static_cast<double>(now.done) / static_cast<double>(now.total));
   };

@@ -40,15 +40,15 @@ bool is_letter(char byte) {
   return value >= 0x80 || std::isalnum(value) != 0;
 }
 
-constexpr int nowhere = 2;
+constexpr int nowhere = 3;
 
-/// The rank of a match: 0 if a word of `text` begins with `word`, 1 if it is inside of one, else `nowhere`.
+/// The rank of a match: 0 if `text` begins with `word`, 1 if a later word of it does, 2 if it is inside of
+/// one, else `nowhere`.
 int distance(const std::string& text, const std::string& word) {
+  if (text.starts_with(word)) return 0;
   int best = nowhere;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    if (at == 0 || !is_letter(text[at - 1])) return 0;
-    best = 1;
-  }
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    best = std::min(best, is_letter(text[at - 1]) ? 2 : 1);
   return best;
 }
 

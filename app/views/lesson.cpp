@@ -214,10 +214,15 @@ std::string number_of(const ListedLesson& lesson) {
   return name.substr(first, name.find('-') - first);
 }
 
+/// How many steps of a lesson have been opened.
+std::size_t seen_of(const Application& application, const ListedLesson& lesson) {
+  const std::string* const kept = value_at(application.lesson_progress, kept_name(lesson.file));
+  return kept ? steps_seen(*kept) : 0;
+}
+
 /// "3 of 5 steps", "done".
 std::string seen_words(const Application& application, const ListedLesson& lesson) {
-  const std::string* const kept = value_at(application.lesson_progress, kept_name(lesson.file));
-  const std::size_t seen = kept ? steps_seen(*kept) : 0;
+  const std::size_t seen = seen_of(application, lesson);
   if (seen == 0) return {};
   return seen >= lesson.steps ? "done" : fmt::format("{} of {} steps", seen, lesson.steps);
 }
@@ -311,7 +316,15 @@ void draw_lessons_card(Application& application) {
   const scene::Card card = {.name = "Lessons", .widest = 640, .beside = 120};
   scene::show_card(card, application.show_lessons, [&](bool is_new) {
     auto& list = context_local<FoundList, struct Lessons>();
-    if (is_new) list = {};
+    if (is_new) {
+      list = {};
+      const auto unfinished = [&](const ListedLesson& each) {
+        return seen_of(application, each) < each.steps;
+      };
+      if (const auto next = std::ranges::find_if(shipped_lessons(), unfinished);
+          next != shipped_lessons().end())
+        list.go_to(next->file.stem().string());
+    }
     const std::vector<std::string> wanted = typed_words(list.filter.typed);
     const auto open = [&application](const std::filesystem::path& file) {
       scene::close();

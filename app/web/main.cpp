@@ -13,6 +13,7 @@
 #include "app/session/paths.h"
 #include "app/session/typed_text.h"
 #include "app/window/showing.h"
+#include "core/base/parallel_for.h"
 
 namespace palimpsest {
 
@@ -23,6 +24,7 @@ EM_JS(void, copy_link, (const char* words), { globalThis.page.copyLink(UTF8ToStr
 EM_JS(void, pick_files, (), { globalThis.page.pick(); });
 EM_JS(void, download, (const char* path), { globalThis.page.download(UTF8ToString(path)); });
 EM_JS(void, bring, (const char* path), { globalThis.page.bring(UTF8ToString(path)); });
+EM_JS(unsigned, threads_of_page, (), { return globalThis.Module.threads; });
 EM_JS(void, tell_failure, (const char* reason), { globalThis.page.fail(UTF8ToString(reason)); });
 // The bytes of a file of the site in new memory, and their number; null where it cannot be fetched. By any
 // thread.
@@ -305,6 +307,7 @@ EMSCRIPTEN_KEEPALIVE void page_say(const char* words) {
 }
 
 int main(int argc, char** argv) {
+  palimpsest::use_threads(std::max(palimpsest::threads_of_page() / 2, 1U));  // the others answer questions
   palimpsest::fetch_assets_by(palimpsest::fetch_when_asked);
   palimpsest::link.assign(argv + 1, argv + argc);
   palimpsest::open_link();

@@ -101,6 +101,8 @@ std::optional<std::vector<Expression>> without(std::vector<Expression> numbers,
 class StepReader {
  public:
   explicit StepReader(Algebra& algebra) : algebra_(algebra) {}
+  /// That writes no more than this.
+  StepReader(Algebra& algebra, const Outer& write) : algebra_(algebra) { set_write(write); }
 
   /// Of `step`, written out down to the memory `base`. A memory of keys is a column: its value is a number.
   void read(const Expression& step, const std::string& base) {
@@ -110,7 +112,8 @@ class StepReader {
   }
 
   RowArrays row;
-  Structure structure;  // of this row alone
+  Structure structure;           // of this row alone
+  std::vector<Outer> more = {};  // further writes, each a row after this one
 
  private:
   void sort(Chain chain, const std::string& base) {
@@ -196,12 +199,11 @@ class StepReader {
   void assemble() {
     set_decay();
     if (erases_.size() > 1) throw Stop{"it erases with more than one key at once"};
-    if (writes_.size() > 2) throw Stop{"it writes more than two pairs at once"};
     if (erases_.empty()) {
       if (writes_.empty()) throw Stop{"nothing is written"};
       set_write(writes_[0]);
-      if (writes_.size() > 1) set_plain(writes_[1]);
-      return;
+      writes_.erase(writes_.begin());
+      return set_further_writes();
     }
     Outer erase = erases_[0];
     row.erases = true;
@@ -238,8 +240,15 @@ class StepReader {
         set_erase_key(scaled(-1, erase.numbers, a));
       }
     }
-    if (writes_.size() > 1) throw Stop{"it writes more than two pairs at once"};
-    if (!writes_.empty()) set_plain(writes_[0]);
+    set_further_writes();
+  }
+
+  /// What is written besides: in this row if it is one pair.
+  void set_further_writes() {
+    if (writes_.size() == 1)
+      set_plain(writes_[0]);
+    else
+      more = writes_;
   }
 
   void set_erase_key(const Expression& a) {
@@ -321,7 +330,9 @@ class RowReader {
           if (!reason) reason = stop;
           continue;
         }
+        const std::vector<Outer> more = step.more;
         steps.push_back(std::move(step));
+        for (const Outer& write : more) steps.emplace_back(algebra_, write);
         base = *target;
         found = true;
       }
@@ -372,7 +383,7 @@ class RowReader {
     RowArrays& other = step.row;
     if (one.gate != other.gate || one.mu || other.mu)
       throw Stop{fmt::format("{} and S decay differently", name)};
-    if (one.k != other.k || !one.v || !other.v || one.v_plain || other.v_plain)
+    if (one.k != other.k || !one.v || !other.v || one.v_plain || other.v_plain || !step.more.empty())
       throw Stop{fmt::format("{} and S are written with different keys", name)};
     if (form_.structure.erase != step.structure.erase || one.a != other.a)
       throw Stop{fmt::format("{} and S are erased differently", name)};

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <thread>
 
+#include "core/base/parallel_for.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -288,7 +288,7 @@ std::vector<VerifyCase> cases_of(const Regime& regime) {
 
 VerifyPlan plan_on_all_threads() {
   VerifyPlan plan{.precisions = {std::begin(scalar_precisions), std::end(scalar_precisions)}};
-  plan.jobs = std::max(1U, std::thread::hardware_concurrency());
+  plan.jobs = processor_threads();
   return plan;
 }
 

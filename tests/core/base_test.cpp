@@ -2,6 +2,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "core/base/colour_map.h"
 #include "core/base/parallel_for.h"
@@ -108,6 +111,22 @@ TEST_CASE("every index is visited once, whatever the number of threads", "[paral
       for (const auto& visited : visits) CHECK(visited == 1);
     }
   }
+}
+
+TEST_CASE("loops inside of loops share the threads of the largest one", "[parallel_for]") {
+  constexpr unsigned threads = 16;
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  Index visits = 0;
+  parallel_for(40, threads, [&](Index) {
+    parallel_for(40, threads, [&](Index) {
+      const std::scoped_lock lock(mutex);
+      seen.insert(std::this_thread::get_id());
+      ++visits;
+    });
+  });
+  CHECK(visits == 40 * 40);
+  CHECK(seen.size() <= threads);
 }
 
 TEST_CASE("the exception of the lowest index is thrown, as in a plain loop", "[parallel_for]") {

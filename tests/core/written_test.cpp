@@ -102,7 +102,12 @@ const std::vector<std::string>& richer_rules() {
       "o = silu(w) * l2norm(y)",
       // Read first, with strengths that only one of two memories has.
       "inputs w: number per token\nmemory z: key\no = Diag(v) S^T k + sigmoid(z^T k) * v\n"
-      "S = 0.9 S + w * k v^T\nz = 0.9 z + k"};
+      "S = 0.9 S + w * k v^T\nz = 0.9 z + k",
+      // More pairs at once than one row has, without an erase and beside one.
+      "inputs alpha: gate per token; p: key per key channel; c: number per token\n"
+      "S = alpha S + k v^T - c * p v^T + c * (p * k) v^T\no = S^T q",
+      "inputs alpha: gate per key channel; beta: strength per token; p: key per key channel\n"
+      "S' = Diag(alpha) S\nS = S' + beta * k (v - S'^T k)^T + p v^T + (p * k) v^T\no = S^T q"};
   return all;
 }
 

@@ -215,6 +215,11 @@ TEST_CASE("the list of lessons is gone through by the arrow keys and by typing",
   shown.draw();
   shown.press(ImGuiKey_Enter);
   CHECK(shown.application.lesson.file() == shipped_lessons()[15].file);
+  const ListedLesson& first = shipped_lessons()[0];
+  shown.application.lesson_progress[kept_name(first.file)] = std::string(first.steps, ';');
+  open_list();  // the first one that is not done is chosen
+  shown.press(ImGuiKey_Enter);
+  CHECK(shown.application.lesson.file() == shipped_lessons()[1].file);
 }
 
 TEST_CASE("a number is guessed by a ring on a plot, whose curves are seen after the look", "[lesson]") {

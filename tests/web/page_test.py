@@ -47,9 +47,14 @@ def opened(browser, url):
     settle(browser)
 
 
-def settle(browser):
+def wait_for_frames(browser):
+    """Until what was done is seen: it comes with a frame."""
     browser.js("return new Promise((done) => { let left = 4; const next = () => left-- ? requestAnimationFrame(next) "
-               ": done(); next(); })")  # until what was done is seen: it comes with a frame
+               ": done(); next(); })")
+
+
+def settle(browser):
+    wait_for_frames(browser)
     browser.wait("return globalThis.page?.running || document.getElementById('words').className === 'reason'")
     reason = browser.js("return document.getElementById('words').className === 'reason' && "
                         "document.getElementById('words').textContent")
@@ -334,6 +339,7 @@ def goes_on_with_one_thread(_, url):
         for name in ("Learn", "Attend", "Compare", "Verify", "Step"):
             press(browser, name)
         press(browser, "level/work")
+        press(browser, "Write")
         frozen = browser.js("return frozen")
         print("  longest tasks of the page, in ms:", sorted(map(round, frozen))[-5:])
 
@@ -361,6 +367,7 @@ def a_monkey_leaves_memory_alone(browser, url):
         else:
             key = random.choice(keys)
             browser.key(key, text=key if len(key) == 1 else None, shift=random.random() < 0.2)
+        wait_for_frames(browser)  # else what was pressed waits in a line that grows
         acts += 1
         if acts % 200 == 0:
             resident, maps = browser.memory()

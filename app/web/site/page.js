@@ -426,7 +426,7 @@ async function start() {
   globalThis.Module = {
     canvas,
     arguments: link_words(),
-    threads: self.crossOriginIsolated ? Math.min(Math.max(navigator.hardwareConcurrency || 2, 2) + 3, 12) : 0,
+    threads: self.crossOriginIsolated ? 2 * Math.min(Math.max(navigator.hardwareConcurrency || 2, 2), 6) : 0,
     preRun: [() => page.recall()],
     instantiateWasm(imports, success) {
       fetched("palimpsest.wasm", (bytes) => { of_program = bytes; tell(); })
