@@ -55,7 +55,7 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
   const auto errors = errors_by_row("o", form.output().o, foundation.reference->expected(stop).o);
   const auto bad =
       std::ranges::find_if(errors, [&](double error) { return error > form.judgement.allowed(); });
-  if (bad != errors.end()) form.first_bad_token = bad - errors.begin();
+  if (bad != errors.end() && !form.judgement.overflows) form.first_bad_token = bad - errors.begin();
 }
 
 /// The inputs' facts for the timeline.
@@ -472,7 +472,7 @@ std::string subject_of_rule(const Foundation& foundation) {
 Judgement judged(const Foundation& foundation, Form form, const Output& output, const Tolerance& allowed,
                  const std::stop_token& stop) {
   return foundation.reference->alone(stop, [&](ReferenceRun& reference) -> Judgement {
-    if (foundation.sequence.tokens > most_tokens_measured)
+    if (foundation.sequence.tokens > most_tokens_measured && !reference.overflows())
       return {.disagreement = compare(output, reference.expected()), .tolerance = allowed};
     return reference.judge(output, form, foundation.choice.chunk_size, allowed, stop);
   });

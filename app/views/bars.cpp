@@ -48,6 +48,11 @@ Node leads_to_difference(Node node, Application& application, const Computation&
       });
 }
 
+ImU32 agreement_ink(const Computation& computed) {
+  const style::Palette& c = style::colours();
+  return !is_in_order(computed) ? c.alarm : overflows(computed) ? c.text : c.good;
+}
+
 /// Whether all forms agree; if `is_small` the number is only in the tooltip.
 Node agreement_badge(Application& application, const Computation& computed, bool is_small) {
   const style::Palette& c = style::colours();
@@ -65,19 +70,19 @@ Node agreement_badge(Application& application, const Computation& computed, bool
          scene::pill(words),
          usual});
   }
-  Node badge = {Button{.words = words, .ink = is_in_order(computed) ? c.good : c.alarm}};
+  Node badge = {Button{.words = words, .ink = agreement_ink(computed)}};
   return scene::steady({leads_to_difference(std::move(badge), application, computed), usual});
 }
 
 Node agreement_note(Application& application, const Computation& computed) {
-  const style::Palette& c = style::colours();
   if (application.session.computing()) return scene::tag("computing…");
   std::string words = agreement_words(computed);
   words = words.substr(0, words.find(" · "));
+  Node note = scene::tag(std::move(words), agreement_ink(computed));
   // The story has few things to press: only a difference is one.
   if (is_in_order(computed))
-    return scene::tag(std::move(words), c.good).named("agreement").told(agreement_explained(computed));
-  return leads_to_difference(scene::tag(std::move(words), c.alarm), application, computed);
+    return std::move(note).named("agreement").told(agreement_explained(computed));
+  return leads_to_difference(std::move(note), application, computed);
 }
 
 Node fault_pill(Application& application) {

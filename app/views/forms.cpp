@@ -102,7 +102,7 @@ std::string residual_words(const Choice& choice, const FormResult& result) {
   if (!result.is_compared) return "This form is being computed and compared.";
   return fmt::format(
       "Largest difference over all tokens: {}{}, from {}{}, relative to the largest number; {}",
-      plain_number(result.residual(), 2), on_device(choice), reference_words(choice.precision),
+      residual_in_words(result), on_device(choice), reference_words(choice.precision),
       on_device(choice).empty() ? "" : " of the CPU", allowance_words(result));
 }
 
@@ -126,7 +126,7 @@ Node heading(Application& application, Form form, const FormResult& result, cons
   const std::string residual = !exists                   ? ""
                                : !compared.of(form).rows ? "…"
                                : compared.is_written     ? written_distance(compared, form)
-                                                         : plain_number(result.residual(), 2);
+                                                         : residual_in_words(result);
   const scene::Ink ink = !result.is_compared                                       ? c.dim
                          : !result.judgement.passed() || is_faulty(computed, form) ? c.alarm
                          : result.amplified.empty()                                ? c.good

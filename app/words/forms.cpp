@@ -47,8 +47,13 @@ std::string on_device(const Choice& choice) {
   return choice.device == cpu_backend().name() ? "" : " on " + choice.device;
 }
 
+std::string residual_in_words(const FormResult& result) {
+  return result.judgement.overflows ? "overflow" : plain_number(result.residual(), 2);
+}
+
 std::string allowance_words(const FormResult& result) {
   const Judgement& judgement = result.judgement;
+  if (judgement.overflows) return "the rule's own text overflows, so nothing can be compared";
   std::string words = fmt::format("tolerance {}", plain_number(judgement.allowed(), 2));
   if (!judgement.tolerance.reason.empty()) words += fmt::format(" ({})", judgement.tolerance.reason);
   if (!result.amplified.empty()) words += ". " + result.amplified;
@@ -72,6 +77,7 @@ std::string fault_explained(const InjectedFault& fault) {
 std::string agreement_words(const Computation& computed) {
   const std::string fault = has_fault_in(computed) ? fault_in_words(computed) : std::string();
   if (!fault.empty()) return fault;
+  if (overflows(computed)) return "the text overflows";
   if (computed.agree) {
     const auto count = [&](bool says_nothing) {
       return std::ranges::count_if(computed.forms, [&](const auto& form) {
@@ -101,7 +107,7 @@ std::string agreement_explained(const Computation& computed) {
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
-                         result.missing.empty() ? fmt::format("{}, {}", plain_number(result.residual(), 2),
+                         result.missing.empty() ? fmt::format("{}, {}", residual_in_words(result),
                                                               allowance_words(result))
                                                 : "missing");
   }

@@ -28,6 +28,11 @@ inline bool is_in_order(const Computation& computed) {
          !(has_fault_in(computed) && !computed.form(computed.choice.fault.form).missing.empty());
 }
 
+/// Whether the rule's own text leaves what the precision holds, so that no form can be compared with it.
+inline bool overflows(const Computation& computed) {
+  return std::ranges::any_of(computed.forms, [](const auto& form) { return form->judgement.overflows; });
+}
+
 /// " on cuda"; empty for the CPU.
 std::string on_device(const Choice& choice);
 
@@ -36,6 +41,9 @@ std::string agreement_words(const Computation& computed);
 
 /// Every form's largest difference and its tolerance, and whether the device has two kernels for it.
 std::string agreement_explained(const Computation& computed);
+
+/// A form's largest difference, "4.4e-16", or "overflow".
+std::string residual_in_words(const FormResult& result);
 
 /// "the f64 recurrence": what every form in this precision is compared with.
 inline std::string reference_words(Precision precision) {

@@ -146,6 +146,7 @@ bool ReferenceRun::overflows() const {
 
 Judgement ReferenceRun::judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
                               std::stop_token stop) {
+  if (overflows()) return {.tolerance = tolerance, .overflows = true};
   std::optional<Amplification> measured;
   const auto judged = [&](Disagreement disagreement) {
     Judgement judgement{.disagreement = std::move(disagreement), .tolerance = tolerance};

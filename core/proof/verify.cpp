@@ -15,7 +15,6 @@ struct ComparedRun {
   Index tokens = -1;  // unknown where the data of a case cannot be opened
   Judgement judgement = {};
   Index chunk_size = 1;
-  bool overflows = false;    // ReferenceRun::overflows()
   std::string missing = {};  // why the form does not exist for these sizes; mostly empty
   std::string why = {};      // it is allowed more than the tolerance; mostly empty
   std::string message = {};
@@ -161,7 +160,7 @@ class Verification {
     ComparedRun comparison{.row = row, .tokens = reference.sequence().tokens, .chunk_size = chunk_size};
     const Backend& backend = *rows_[row].backend;
     const VerifyResult& result = rows_[row].result;
-    if ((comparison.overflows = reference.overflows())) return comparison;
+    if ((comparison.judgement.overflows = reference.overflows())) return comparison;
     try {
       const Output got = run(backend, *verified.variant, reference.sequence(), result, chunk_size);
       comparison.judgement =
@@ -199,7 +198,7 @@ class Verification {
       too_large_.insert({comparison.row, comparison.missing});
       return;
     }
-    if (comparison.overflows) {
+    if (comparison.judgement.overflows) {
       ++result.overflown;
       return;
     }

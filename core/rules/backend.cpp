@@ -71,10 +71,11 @@ double shortest(const std::function<void(Index)>& work) {
   return best;
 }
 
-constexpr std::size_t copied_bytes = std::size_t{256} << 20;  // of all threads
+/// Of all threads: more than their caches hold, and no more than a page has room for.
+std::size_t copied_bytes() { return std::min(std::size_t{32} * processor_threads(), std::size_t{256}) << 20; }
 
 double copy_rate() {
-  const std::size_t share = copied_bytes / processor_threads();
+  const std::size_t share = copied_bytes() / processor_threads();
   std::vector<std::vector<char>> from(processor_threads(), std::vector<char>(share, 1));
   std::vector<std::vector<char>> to(processor_threads(), std::vector<char>(share));
   const double seconds = shortest(
@@ -151,7 +152,7 @@ class CpuBackend : public Backend {
     return Roof{
         .bytes_per_second = copy_rate(),
         .flops_per_second = precision == Precision::f64 ? product_rate<double>() : product_rate<float>(),
-        .copy = fmt::format("memcpy of {} MiB in {} {}, read and written", copied_bytes >> 20,
+        .copy = fmt::format("memcpy of {} MiB in {} {}, read and written", copied_bytes() >> 20,
                             processor_threads(), threads),
         .product = fmt::format("Eigen's product of two [{0}, {0}] matrices in {1} in each of {2} {3}", size,
                                palimpsest::name(precision), processor_threads(), threads)};

@@ -2,6 +2,7 @@
 
 #include "app/session/own_rule.h"
 #include "app/window/opening.h"
+#include "app/words/forms.h"
 #include "core/io/file.h"
 #include "tests/offscreen/drawn.h"
 
@@ -37,6 +38,9 @@ TEST_CASE("Write shows what a text does, which forms it has and that they agree 
     CHECK_FALSE(parts().find("write/found/nearest"));
     write(shown, "inputs beta: strength per token\nS = S + beta * k (v - S^T k)^T\no = S^T k");
     CHECK_THAT(words_at("write/found/nearest"), says("Nearest: DeltaNet. Its read: with q"));
+    write(shown, "S = 1e200 * S + k v^T\no = S^T q");
+    CHECK(agreement_words(*shown.session.computed()) == "the text overflows");
+    CHECK(shown.session.computed()->agree);
   }
 }
 
