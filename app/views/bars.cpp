@@ -80,8 +80,7 @@ Node agreement_note(Application& application, const Computation& computed) {
   words = words.substr(0, words.find(" · "));
   Node note = scene::tag(std::move(words), agreement_ink(computed));
   // The story has few things to press: only a difference is one.
-  if (is_in_order(computed))
-    return std::move(note).named("agreement").told(agreement_explained(computed));
+  if (is_in_order(computed)) return std::move(note).named("agreement").told(agreement_explained(computed));
   return leads_to_difference(std::move(note), application, computed);
 }
 

@@ -107,9 +107,9 @@ std::string agreement_explained(const Computation& computed) {
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
-                         result.missing.empty() ? fmt::format("{}, {}", residual_in_words(result),
-                                                              allowance_words(result))
-                                                : "missing");
+                         result.missing.empty()
+                             ? fmt::format("{}, {}", residual_in_words(result), allowance_words(result))
+                             : "missing");
   }
   for (const Form form : all_forms) {
     if (const std::string fused = fused_words(computed, form); !fused.empty())

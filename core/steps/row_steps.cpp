@@ -121,10 +121,9 @@ struct ChunkSteps {
   bool picks_rows() const { return structure.rows_per_read > 1; }
 
   /// The rows of a table that belong to the queries, where it has several for each.
-  Expression at_reads(const char* table) const {
-    if (!picks_rows()) return tensor(table);
-    return tensor(asks_early() ? "first_steps" : "last_steps") * tensor(table);
-  }
+  Expression at_reads(Expression table) const { return picks_rows() ? reading_rows() * table : table; }
+  Expression at_reads(const char* table) const { return at_reads(tensor(table)); }
+  Expression reading_rows() const { return tensor(asks_early() ? "first_steps" : "last_steps"); }
 
   /// Vectors that read the state carried in, decayed as far as the row that reads.
   Expression erase_from_start() const {
@@ -156,8 +155,11 @@ struct ChunkSteps {
     if (has_parts()) return hadamard(Q() * transpose(Y), tensor("G"));
     if (structure.read_at == ReadAt::end)
       return Q() * transpose(decays_keys() ? hadamard(tensor("g_out"), Y) : Y);
-    if (structure.decay == Decay::key)
-      return call(asks_early() ? "decay_scores_before" : "decay_scores", {Q(), Y, tensor("alpha")});
+    if (structure.decay == Decay::key) {
+      const Expression asked = picks_rows() ? transpose(reading_rows()) * Q() : Q();
+      return at_reads(
+          call(asks_early() ? "decay_scores_before" : "decay_scores", {asked, Y, tensor("alpha")}));
+    }
     const Expression products = Q() * transpose(Y);
     if (!decays_keys()) return call(asks_early() ? "strictly_lower" : "lower", {products});
     return hadamard(products, at_reads(asks_early() ? "G_before" : "G"));

@@ -317,31 +317,34 @@ class RowReader {
       if (is_memory) memories.push_back(line.equation.result);
       if (line.equation.result == after("S")) break;
     }
-    std::vector<StepReader> steps;
-    std::optional<Stop> reason;  // why it is no single row
     for (std::string base = before("S"); base != after("S");) {
-      bool found = false;
-      for (auto target = memories.rbegin(); target != memories.rend() && *target != base && !found;
-           ++target) {
-        StepReader step(algebra_);
-        try {
-          step.read(line_of(*target), base);
-        } catch (const Stop& stop) {
-          if (!reason) reason = stop;
-          continue;
-        }
-        const std::vector<Outer> more = step.more;
-        steps.push_back(std::move(step));
-        for (const Outer& write : more) steps.emplace_back(algebra_, write);
-        base = *target;
-        found = true;
-      }
-      if (!found) {
-        line_of(after("S"));
-        throw *reason;
-      }
+      // More rows than lines only where nothing else is possible.
+      if (add_step(memories, base, false) || add_step(memories, base, true)) continue;
+      line_of(after("S"));
+      throw *no_step_;
     }
-    join(steps);
+    join(steps_);
+  }
+
+  /// Adds the longest step from the memory `base`, and goes on to where it leads; false if there is none.
+  bool add_step(const std::vector<std::string>& memories, std::string& base, bool takes_more) {
+    for (const std::string& target : memories | std::views::reverse) {
+      if (target == base) break;
+      StepReader step(algebra_);
+      try {
+        step.read(line_of(target), base);
+      } catch (const Stop& stop) {
+        if (!no_step_) no_step_ = stop;
+        continue;
+      }
+      if (!takes_more && !step.more.empty()) continue;
+      const std::vector<Outer> more = step.more;
+      steps_.push_back(std::move(step));
+      for (const Outer& write : more) steps_.emplace_back(algebra_, write);
+      base = target;
+      return true;
+    }
+    return false;
   }
 
   /// Several rows have one structure: what a row lacks changes nothing there.
@@ -632,6 +635,8 @@ class RowReader {
 
   const RuleText& rule_;
   Algebra algebra_;
+  std::vector<StepReader> steps_;
+  std::optional<Stop> no_step_;        // the first reason why one is none
   std::vector<std::string> memories_;  // those of key x value
   bool has_read_ = false;
   Index line_ = 0;
