@@ -47,7 +47,8 @@ class WrittenWalk : public Walk<Scalar> {
   }
 
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
-                         const std::stop_token&) const override {
+                         const std::stop_token& stop) const override {
+    stop_if_asked(stop);
     const Record record =
         computed<Scalar>(rule_, this->sequence_, this->block(index).first_token, states(carried));
     for (std::size_t m = 0; m < rule_.memories.size(); ++m)
