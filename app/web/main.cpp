@@ -52,7 +52,7 @@ constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
 // Gives the browser a turn. Where it can suspend a computation the page puts another function here.
 EM_JS(void, suspend_page, (), {});
 
-constexpr double most_at_once = 30;  // milliseconds of computation between two frames
+constexpr double most_at_once = 20;  // milliseconds of computation between two frames
 double last_turn = 0;
 
 /// Lets the page draw while something is computed in its only thread.

@@ -243,7 +243,7 @@ const page = globalThis.page = {
   },
 };
 const most_link_letters = 30000;
-const most_at_once = 30;  // milliseconds of computation between two frames
+const most_at_once = 20;  // milliseconds of computation between two frames
 
 function listen() {
   const modifiers = (event) => Module._page_modifiers(event.ctrlKey, event.shiftKey, event.altKey, event.metaKey);
