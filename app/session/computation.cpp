@@ -55,7 +55,7 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
   const auto errors = errors_by_row("o", form.output().o, foundation.reference->expected(stop).o);
   const auto bad =
       std::ranges::find_if(errors, [&](double error) { return error > form.judgement.allowed(); });
-  if (bad != errors.end() && !form.judgement.overflows) form.first_bad_token = bad - errors.begin();
+  if (bad != errors.end()) form.first_bad_token = bad - errors.begin();
 }
 
 /// The inputs' facts for the timeline.

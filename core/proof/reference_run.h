@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "core/rules/rule.h"
 
 namespace palimpsest {
@@ -36,11 +38,13 @@ struct Judgement {
   Index amplified_from = -1;  // the first token after which the states need more than the tolerance; -1: none
   bool overflows = false;     // the text that is the reference leaves the precision: nothing can be compared
 
-  /// What the error must stay below.
-  double allowed() const { return tolerance.error * amplification; }
-  bool passed() const { return overflows || disagreement.error <= allowed(); }
+  /// What the error must stay below; anything where nothing can be compared.
+  double allowed() const {
+    return overflows ? std::numeric_limits<double>::infinity() : tolerance.error * amplification;
+  }
+  bool passed() const { return disagreement.error <= allowed(); }
   /// Whether more is allowed than the array's largest number: no comparison can tell right from wrong.
-  bool says_nothing() const { return overflows || allowed() >= 1; }
+  bool says_nothing() const { return allowed() >= 1; }
   /// Whether this is the one of two to report: one that failed, or the larger excess; else the larger error.
   bool is_worse_than(const Judgement& other) const;
 };
