@@ -87,7 +87,10 @@ Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Reco
 
     // S~ = Diag(alpha) S Diag(mu)
     if (structure.decay == Decay::scalar) S *= alpha(r, 0);
-    if (structure.decay == Decay::key) S.array().colwise() *= alpha.row(r).transpose().array();
+    if (structure.decay == Decay::key) {
+      for (Index i = 0; i < S.rows(); ++i)
+        S.row(i) *= alpha(r, i);  // by rows: a column at once is not vectorised
+    }
     if (structure.value_decay) S.array().rowwise() *= program.mu.row(r).array();
     if (record && (structure.decay != Decay::none || structure.value_decay)) (*record)("S_decayed", S);
 
