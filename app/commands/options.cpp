@@ -159,8 +159,13 @@ Settings parse_settings(const Variant& variant, const std::vector<std::string>& 
   return settings;
 }
 
+const WrittenRule& rule_in_file(const std::string& file) {
+  const std::string text = read_text_file(file, most_rule_bytes);
+  return *naming_input(file, [&] { return &written_rule(text); });
+}
+
 std::string variant_id(const std::string& given) {
-  if (given.ends_with(".rule")) return written_rule(read_text_file(given, most_rule_bytes)).variant.id;
+  if (given.ends_with(".rule")) return rule_in_file(given).variant.id;
   return find_variant(given).id;
 }
 

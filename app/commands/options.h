@@ -16,6 +16,8 @@ class App;
 
 namespace palimpsest {
 
+struct WrittenRule;
+
 /// How an option is given.
 struct GivenHow {
   bool required = false;
@@ -101,6 +103,9 @@ std::string joined_names(const Named& values, std::string_view between = ", ") {
   const auto called = [](auto value) { return name(value); };
   return fmt::format("{}", fmt::join(values | std::views::transform(called), between));
 }
+
+/// The rule of a text in a file. Throws InputError, which names the file.
+const WrittenRule& rule_in_file(const std::string& file);
 
 /// The id of a variant as an option names it: by its id, or by a file of a rule's text, NAME.rule. Throws
 /// InputError.

@@ -1,7 +1,6 @@
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/own_rule.h"
-#include "core/io/file.h"
 #include "core/proof/twin.h"
 #include "core/proof/verify.h"
 
@@ -10,7 +9,7 @@ namespace palimpsest {
 namespace {
 
 int check(const CommandOptions& options, const Console& console) {
-  const WrittenRule& rule = written_rule(read_text_file(options["FILE"], most_rule_bytes));
+  const WrittenRule& rule = rule_in_file(options["FILE"]);
   const Variant& variant = rule.variant;
   const auto say = [&](const std::string& name, const std::string& words) {
     console.out << fmt::format("{:<10}{}\n", name, words);

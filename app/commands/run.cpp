@@ -300,8 +300,9 @@ int run(const CommandOptions& options, const Console& console) {
   const Settings given = parse_settings(variant, options.all("--param"));
   usable_backend(backend.name());
   if (const auto reason = backend.missing(variant, resolve(variant, given), form, precision))
-    throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}", variant.id,
-                                  name(form), name(precision), backend.name(), *reason));
+    throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}",
+                                  name_in_reports(variant.id), name(form), name(precision), backend.name(),
+                                  *reason));
 
   require_other_file(options["--output"], options["--input"]);
   const Interrupt interrupt;
@@ -334,8 +335,9 @@ int run(const CommandOptions& options, const Console& console) {
     tell(console, fmt::format("{}: {}", options["--input"], line));
   stop_if_asked(interrupt.token());
   write_npz(options["--output"], results);
-  console.out << fmt::format("{}: {} {} in {} on {}: {}\n", one_line(options["--output"]), variant.id,
-                             name(form), name(precision), backend.name(), summary);
+  console.out << fmt::format("{}: {} {} in {} on {}: {}\n", one_line(options["--output"]),
+                             name_in_reports(variant.id), name(form), name(precision), backend.name(),
+                             summary);
   return exit_done;
 }
 

@@ -43,7 +43,7 @@ class Verification {
       const std::scoped_lock lock(mutex_);
       for (const ComparedRun& comparison : comparisons) add(verified, index, comparison);
       ++report_.cases;
-      now_.variant = verified.variant->id;
+      now_.variant = name_in_reports(verified.variant->id);
       now_.done = report_.cases;
       if (progress) progress(now_);
     });
@@ -268,7 +268,7 @@ class Verification {
 };
 
 std::string with_options(const std::string& variant, const std::string& options) {
-  return options.empty() ? variant : variant + " " + options;
+  return name_in_reports(variant) + (options.empty() ? "" : " " + options);
 }
 
 std::string place(const Disagreement& worst) {
@@ -324,7 +324,7 @@ struct MissingRows {
 
   std::string title() const {
     if (options.size() == 1) return with_options(first->variant, first->options);
-    return fmt::format("{}, {} choices of options", first->variant, options.size());
+    return fmt::format("{}, {} choices of options", name_in_reports(first->variant), options.size());
   }
 };
 

@@ -42,7 +42,7 @@ class FaultVerification {
       }
       const std::scoped_lock lock(mutex_);
       for (Attempt& each : attempts) add(std::move(each), index);
-      now_.variant = verified.variant->id;
+      now_.variant = name_in_reports(verified.variant->id);
       ++now_.done;
       if (progress) progress(now_);
     });
@@ -225,7 +225,8 @@ class FaultVerification {
 
 template <class Row>
 std::string form_of(const Row& row) {
-  return fmt::format("{}{}{} {}", row.variant, row.options.empty() ? "" : " ", row.options, name(row.form));
+  return fmt::format("{}{}{} {}", name_in_reports(row.variant), row.options.empty() ? "" : " ", row.options,
+                     name(row.form));
 }
 
 /// The forms that lack a fault for one reason.

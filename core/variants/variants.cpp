@@ -101,6 +101,10 @@ const Variant& find_variant(std::string_view id, std::span<const Variant> table)
   return find_row(table, id, &Variant::id, fmt::format("there is no variant \"{}\"; known", id));
 }
 
+std::string name_in_reports(std::string_view id) {
+  return id.starts_with(written_prefix) ? written_rule(id).variant.label : std::string(id);
+}
+
 // Beside the table of variants, since some functions are a variant's own.
 std::span<const Function> functions() {
   static const std::vector<Function> table = [] {

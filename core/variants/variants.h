@@ -14,6 +14,9 @@ std::span<const Variant> variants();
 /// InputError listing the known ids, or saying what is wrong with the text.
 const Variant& find_variant(std::string_view id, std::span<const Variant> table = variants());
 
+/// What a line of a report calls a variant: its id, or the label of a rule whose id is a whole text.
+std::string name_in_reports(std::string_view id);
+
 /// The option that says whether a token reads the memory after its own update, o_t = S_t^T q_t, or before it,
 /// o_t = S_{t-1}^T q_t, as papers differ. LaCT has it for whole batches.
 inline constexpr const char* read_order_option = "order";
