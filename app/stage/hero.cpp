@@ -166,7 +166,8 @@ struct HeroBuilder {
 
   std::string norm_words(const std::string& tensor, const Expression& expression) const {
     const Matrix<double>& shown = values(tensor);
-    return "norm " + plain_number(largest_finite(shown) <= dust(expression) ? 0 : shown.norm(), 2);
+    const bool is_rounding = shown.allFinite() && largest_finite(shown) <= dust(expression);
+    return "norm " + plain_number(is_rounding ? 0 : shown.stableNorm(), 2);
   }
 
   /// A picture of an expression with its words, its formula and its norm.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
+#include "core/base/text.h"
 #include "core/engines/row_engines.h"
 #include "core/insight/memory_change.h"
 #include "core/rules/row_map.h"
@@ -136,8 +137,8 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
                               "learning rate × curvature is {:.3g}, above the limit {:.3g}: the step "
                               "increases the error",
                               step->reach, (1 + problem.kept) * (1 + problem.momentum))
-                        : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}",
-                                      context.token + 1, found.eigenvalue);
+                        : fmt::format("the step of token {} multiplies a direction of the memory by {}",
+                                      context.token + 1, plain_number(found.eigenvalue, 3));
       return false;
     }
     return context.token < last;
