@@ -198,6 +198,7 @@ void Application::ask_where_to_save(ToSave wanted) {
     path = folder / fmt::format("{}-{}{}", wanted.file, number, wanted.ending);
   save_path = path.string();
   saving = std::move(wanted);
+  saving.folder = folder;
   show_save = true;
 }
 

@@ -18,6 +18,7 @@ struct ToSave {
   std::string is_in = "This place is saved in";
   std::string ending = ".json";
   std::function<std::string()> text = {};  // null: the present place
+  std::filesystem::path folder = {};       // of the proposed path
 };
 
 /// The user interface: one session, its panels, its keys. Draws one frame of Dear ImGui; independent of

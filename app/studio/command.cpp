@@ -88,21 +88,34 @@ std::string key_name(int chord) {
   return name + (sign ? sign->second : ImGui::GetKeyName(key));
 }
 
+namespace {
+
+/// Whether a field of text uses the key itself.
+bool edits_text(int chord) {
+  constexpr ImGuiKey with_control[] = {ImGuiKey_C, ImGuiKey_L,         ImGuiKey_V,         ImGuiKey_Y,
+                                       ImGuiKey_Z, ImGuiKey_LeftArrow, ImGuiKey_RightArrow};
+  const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_);
+  return (chord & ImGuiMod_Ctrl) == 0 || is_among(key, with_control);
+}
+
+}  // namespace
+
 void handle_keys(Application& application) {
   const ImGuiIO& io = ImGui::GetIO();
   // A list or a card that is open has the keys to itself.
-  if (io.WantTextInput || ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) return;
+  if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) return;
   const std::span<const int> answering = application.lesson_keys();
   for (const Command& command : application.commands()) {
     // While a lesson asks, time stands still: the question is about this place.
     const bool is_taken =
         is_among(command.key, answering) || (application.lesson.hides() && command.group == "Time");
-    if (command.key == 0 || is_taken) continue;
+    if (command.key == 0 || is_taken || (io.WantTextInput && edits_text(command.key))) continue;
     const ImGuiInputFlags held = command.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
     if (!ImGui::Shortcut(command.key, ImGuiInputFlags_RouteGlobal | held)) continue;
     perform(command, application);
     ImGui::SetNavCursorVisible(false);  // the key was no step from one part to the next
   }
+  if (io.WantTextInput) return;
   for (const int key : answering) {
     if (ImGui::Shortcut(key, ImGuiInputFlags_RouteGlobal | ImGuiInputFlags_Repeat))
       application.answer_in_lesson(key);

@@ -31,11 +31,11 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-/// The folder to list: the folder part of what is typed.
-fs::path folder_of(const std::string& typed) {
+/// The folder to list: the folder part of what is typed, which is `otherwise` if there is none.
+fs::path folder_of(const std::string& typed, const fs::path& otherwise = ".") {
   const fs::path path = typed_path(typed);
   const fs::path folder = is_folder(path) ? path : path.parent_path();
-  return folder.empty() ? fs::path(".") : folder;
+  return folder.empty() ? otherwise : folder;
 }
 
 /// The last name in what is typed, which may be incomplete; empty if a folder is typed.
@@ -100,6 +100,7 @@ struct Asked {
   std::string title = {};
   std::string& typed;
   std::span<const std::string_view> endings = {};
+  fs::path folder = ".";                                 // of a name that is typed alone
   std::function<Node()> verdict = {};                    // a sentence on what is typed
   std::function<void()> edited = {};                     // the typed path was changed
   std::function<void(const std::string&)> pressed = {};  // a file of the list
@@ -130,7 +131,7 @@ Nodes rows(const FolderList& folder, const Asked& asked) {
 }
 
 Node file_card(FileDialog& dialog, bool& shown, const Asked& asked) {
-  dialog.folder.look_up(folder_of(asked.typed), asked.endings);
+  dialog.folder.look_up(folder_of(asked.typed, asked.folder), asked.endings);
   Node line = {scene::Input{
       .text = asked.typed,
       .set =
@@ -198,9 +199,11 @@ void begin_opening(Application& application, FileDialog& dialog) {
   application.open_path = ((goes_on ? last : application.own_folder()) / "").string();
 }
 
-/// The path to write: a name without an ending gets the ending of the saved kind.
+/// The path to write: a name alone is one in the proposed folder, and without an ending it gets that of the
+/// saved kind.
 fs::path target(const Application& application) {
   fs::path path = typed_path(application.save_path);
+  if (!path.empty() && !path.has_parent_path()) path = application.saving.folder / path;
   if (!is_folder(path) && !path.has_extension()) path += application.saving.ending;
   return path;
 }
@@ -225,7 +228,7 @@ Node saving_verdict(const Application& application, const FileDialog& dialog) {
   if (const std::string wrong = refusal(application); !wrong.empty()) return sentence(wrong, c.dim);
   const fs::path path = target(application);
   if (is_file(path)) return sentence("This file exists: saving replaces it.", c.alarm);
-  return sentence(fmt::format("Enter writes {}", path.filename().string()), c.dim);
+  return sentence(fmt::format("Enter writes {}", path.string()), c.dim);
 }
 
 /// Writes the file and closes the dialog, or shows why not and asks again.
@@ -246,8 +249,8 @@ void draw_open_dialog(Application& application) {
       open(application, dialog, typed_path(application.open_path));
     };
     return file_card(dialog, application.show_open,
-                     {.title = "Open data with q, k and v (.npz, .npy, .safetensors, .csv), saved places or "
-                               "reports of bench (.json)",
+                     {.title = "Open data with q, k and v (.npz, .npy, .safetensors, .csv), a rule (.rule), "
+                               "saved places or reports of bench (.json)",
                       .typed = application.open_path,
                       .endings = data_endings,
                       .verdict = [&] { return opening_verdict(application, dialog.folder); },
@@ -273,6 +276,7 @@ void draw_save_dialog(Application& application) {
         {.title = "Save " + application.saving.what,
          .typed = application.save_path,
          .endings = endings,
+         .folder = application.saving.folder,
          .verdict = [&] { return saving_verdict(application, dialog); },
          .edited = forget,
          .pressed = [forget](const std::string&) { forget(); },
