@@ -9,10 +9,14 @@ namespace palimpsest {
 
 namespace {
 
+constexpr const char* emptied = "\n";  // a text that was emptied: nothing else is shown in its place
+
 /// Collects what a rule does, in its own letters.
 struct Facts {
+  const RuleText& rule;
   const RowForm& form;
   Symbols symbols;
+  bool are_compared = false;  // a decay that is the same for all tokens is then "fixed", whatever it is
   std::vector<RuleFact> all = {};
 
   void add(const char* name, Role role, std::string words) { all.push_back({name, std::move(words), role}); }
@@ -55,13 +59,22 @@ struct Facts {
     }
   }
 
+  /// Whether it comes from numbers and settings alone.
+  bool is_same_for_all(const Expression& x) const {
+    std::vector<std::string> results;
+    for (const Equation& line : form.definitions) results.push_back(line.result);
+    return is_fixed(rule, expand(x, form.definitions, results));
+  }
+
   /// Of one of a token's steps.
   void add(const RowArrays& row) {
     const Structure& structure = form.structure;
     if (row.gate)
       add("decay", Role::gate,
-          fmt::format("{}, a number for each {}", letters(*row.gate),
-                      structure.decay == Decay::scalar ? "token" : "key channel"));
+          is_same_for_all(*row.gate)
+              ? fmt::format("{}, the same for every token", are_compared ? "fixed" : letters(*row.gate))
+              : fmt::format("{}, a number for each {}", letters(*row.gate),
+                            structure.decay == Decay::scalar ? "token" : "key channel"));
     if (row.mu) add("decay", Role::gate, letters(*row.mu) + ", a number for each value channel");
     if (!row.gate && !row.mu) add("decay", Role::gate, "none");
     add("erase", Role::error,
@@ -87,13 +100,14 @@ struct Facts {
 }  // namespace
 
 std::string own_rule(const SessionState& state) {
+  if (state.rule == emptied) return "";
   if (!state.rule.empty()) return state.rule;
   const std::string text = written_text(find_variant(without_strength(state.sides.front().variant)));
   return text.empty() ? find_variant("gated_deltanet").text : text;
 }
 
 void write_rule(SessionState& state, std::string text) {
-  state.rule = text.empty() ? "\n" : std::move(text);  // so that nothing else is shown in its place
+  state.rule = text.empty() ? emptied : std::move(text);
   if (!flaw_of(state.rule)) state.sides.front().variant = written_id(state.rule);
 }
 
@@ -118,11 +132,11 @@ std::vector<std::string> own_rules(const SessionState& state) {
 
 namespace {
 
-std::vector<RuleFact> facts_in(const WrittenRule& rule, const Symbols& symbols) {
+std::vector<RuleFact> facts_in(const WrittenRule& rule, const Symbols& symbols, bool are_compared = false) {
   if (const auto* const why_not = std::get_if<NoRowForm>(&rule.form))
-    return {{"shape", fmt::format("no row program: {} (line {})", why_not->reason, why_not->line)}};
+    return {{"forms", fmt::format("token by token alone: {} (line {})", why_not->reason, why_not->line)}};
   const auto& form = std::get<RowForm>(rule.form);
-  Facts facts = {form, symbols};
+  Facts facts = {rule.text, form, symbols, are_compared};
   if (form.mixing.names.empty())
     for (const RowArrays& row : form.rows) facts.add(row);
   else
@@ -147,7 +161,7 @@ std::vector<RuleFact> comparable_facts(const WrittenRule& rule) {
     if (is_among(input.range, {Range::decay, Range::unit})) symbols[input.name].latex = "\\alpha";
     if (is_among(input.range, {Range::strength, Range::non_negative})) symbols[input.name].latex = "\\beta";
   }
-  return facts_in(rule, symbols);
+  return facts_in(rule, symbols, true);
 }
 
 }  // namespace

@@ -343,18 +343,31 @@ class FormulaReader {
     return joined(first, number_expression(*value), {1, 1});
   }
 
-  Value variable(std::string_view first, const std::string& name) const {
+  Value variable(std::string_view first, std::string name) {
     if (name == "I") return {tensor(identity_of_keys), {0, 0}, since(first), true};
-    const std::string* const now = value_at(present_, name);
+    const bool is_before = name.ends_with('_') && takes_any({"{t-1}", "{t - 1}"});
+    if (is_before) name.pop_back();
+    const std::string* const now = is_before ? nullptr : value_at(present_, name);
     const std::string as_memory = before(name);
     const std::string read = now ? *now : specimens_.contains(as_memory) ? as_memory : name;
+    if (is_before && read != as_memory)
+      wrong(first, fmt::format("{} is no memory: of the token before only memories are known", name));
     if (!specimens_.contains(read) || read == identity_of_keys || read == identity_of_values)
-      wrong(first,
-            fmt::format("{} is not known here. Declare it, as in \"inputs {}: strength per token\", or "
-                        "assign it in a line before",
-                        name, name));
+      wrong(first, unknown(name));
     const Matrix<double>& value = specimens_.at(read);
     return joined(first, tensor(read), {value.rows(), value.cols()});
+  }
+
+  /// What to do about a name that nothing has, by what follows it.
+  std::string unknown(const std::string& name) {
+    if (takes("(")) return fmt::format("{} is no function; there are {}", name, fmt::join(callable, ", "));
+    if (name.ends_with('_'))
+      return fmt::format("{}{{...}} is not known here: of subscripts there are t, and t-1 of a memory", name);
+    const bool is_capital = name.size() == 1 && std::isupper(static_cast<unsigned char>(name.front())) != 0;
+    return fmt::format("{0} is not known here. Declare it, as in \"{1}\", or assign it in a line before",
+                       name,
+                       is_capital ? fmt::format("memory {}: key x value", name)
+                                  : fmt::format("inputs {}: strength per token", name));
   }
 
   /// |x|, the square root of x^T x.

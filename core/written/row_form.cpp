@@ -218,10 +218,10 @@ class StepReader {
       Outer write = *same_key;
       writes_.erase(same_key);
       Expression x = turned_row(write.row);
-      if (is_column_) {  // the value is what its numbers are more than those of the erase
-        const std::optional<std::vector<Expression>> more = without(write.numbers, erase.numbers);
-        if (more) x = number_of(1, *more);
-        if (more) write.numbers = erase.numbers;
+      // What its numbers are more than those of the erase belongs to the value.
+      if (const auto more = without(write.numbers, erase.numbers)) {
+        x = is_column_ ? number_of(1, *more) : scaled(1, *more, x);
+        write.numbers = erase.numbers;
       }
       if (erase.sign < 0 && write.sign > 0 && same_numbers(erase.numbers, write.numbers)) {
         set_strength(write.numbers);

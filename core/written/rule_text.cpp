@@ -131,7 +131,11 @@ class RuleReader {
   std::string new_name(std::string_view written) {
     const std::string name = plain_name(written);
     if (name.empty() || name.find('\'') != std::string::npos)
-      wrong(written, fmt::format("\"{}\" is no name; a name has letters, digits and _", written));
+      wrong(written, fmt::format("\"{}\" is no name; a name has letters, digits and _{}", written,
+                                 written.find(',') == std::string_view::npos
+                                     ? ""
+                                     : ". Several are parted by \";\", each with its kind, as in \"inputs "
+                                       "lambda: gate per token; eta: strength per token\""));
     if (is_among(name, reserved))
       wrong(written, fmt::format("\"{}\" means something already: q, k, v, o, S, I and T do", name));
     if (is_among(name, formula_functions())) wrong(written, fmt::format("\"{}\" is a function", name));
@@ -144,15 +148,14 @@ class RuleReader {
     std::string_view rest = one;
     const std::string_view written = trimmed(take_until(rest, ':'));
     const std::string name = new_name(written);
-    if (name == "g") wrong(written, "\"g\" is log alpha in data: call the input otherwise");
+    if (name == "g") wrong(written, "g is the logarithm of alpha in files of data: call the input otherwise");
     const std::size_t per = rest.find("per ");
     const std::string_view kind = trimmed(rest.substr(0, std::min(per, rest.size())));
     const InputKind* const known = row_called(input_kinds, kind, &InputKind::word);
     if (!known)
-      wrong(rest,
-            fmt::format("what is {}? expected \"{}: gate per token\"; for gate also decay, strength, rate, "
-                        "key or number",
-                        name, name));
+      wrong(rest, fmt::format("what is {0}? expected \"{0}: gate per token\"; the kinds are gate, decay, "
+                              "strength, rate, key and number",
+                              name));
     const std::string_view along =
         per == std::string_view::npos ? std::string_view() : trimmed(rest.substr(per + 4));
     const auto axes = input_axes.find(along);

@@ -270,7 +270,7 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
       both(which, own(field), own(field));
     };
     made(&ProgramNames::k, "key", "\\hat k_t", Role::key, "key");
-    made(&ProgramNames::v, "value", "\\hat v_t", Role::value, "value");
+    made(&ProgramNames::v, "value", "\\tilde v_t", Role::value, "value");
     made(&ProgramNames::a, "erase_key", "\\hat a_t", Role::key, "erase key");
     made(&ProgramNames::k_plain, "second_key", "k^{+}_t", Role::key, "second key");
     made(&ProgramNames::v_plain, "second_value", "v^{+}_t", Role::value, "second value");
@@ -282,7 +282,7 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
   if (one.beside) {
     const std::string name = own("values");
     const char* const words = "value, and that of the memory beside S";
-    symbol(name, "\\hat v_t", Role::value, words);
+    symbol(name, "\\tilde v_t", Role::value, words);
     const bool is_one = *one.beside == number_expression(1);
     const auto made = [&](Expression v, Expression x, const char* one_more, const char* more) {
       return is_one ? call(one_more, {std::move(v)}) : call(more, {std::move(v), std::move(x)});
@@ -299,7 +299,7 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
                     "append_ones", "row_append")});
     both(&ProgramNames::v, name, name);
   } else {
-    name_field(&ProgramNames::v, "v", "value", one.v, "\\hat v_t", Role::value, "value");
+    name_field(&ProgramNames::v, "v", "value", one.v, "\\tilde v_t", Role::value, "value");
   }
   if (one.a) name_field(&ProgramNames::a, "k", "erase_key", one.a, "a_t", Role::key, "erase key");
   if (row.structure.plain_write) {

@@ -50,10 +50,11 @@ Record read_by_rows(const RuleText& rule, const RowForm& row, const Sequence& se
 }
 
 /// Whether the only decay is the input alpha, and the data leave that out.
-bool lacks_decay(const RowForm& row, const Sequence& sequence) {
-  return !sequence.has("alpha") && std::ranges::all_of(row.rows, [](const RowArrays& of) {
-    return !of.gate || *of.gate == tensor("alpha");
-  });
+bool lacks_decay(const RuleText& rule, const RowForm& row, const Sequence& sequence) {
+  const bool is_input = is_among("alpha", rule.inputs, &Input::name);
+  return is_input && !sequence.has("alpha") && std::ranges::all_of(row.rows, [](const RowArrays& of) {
+           return !of.gate || *of.gate == tensor("alpha");
+         });
 }
 
 /// The rows of tokens: every array is its expression in `row`, evaluated over all of them.
@@ -127,7 +128,7 @@ Program<Scalar> encoded(const RuleText& rule, const RowForm& row, const Rows<Sca
     program.read_sight = numbers(row.mixing.read_sight);
   }
   if (structure.erase_key) program.a = table(dk, erase_key);
-  const bool decays = structure.decay != Decay::none && !lacks_decay(row, rows.sequence);
+  const bool decays = structure.decay != Decay::none && !lacks_decay(rule, row, rows.sequence);
   const Index gates = !decays ? 0 : structure.decay == Decay::key ? dk : 1;
   program.gate = gates == 0 ? Matrix<Scalar>(rows.count * steps, 0)
                             : table(gates, [&](const RowArrays& of) { return log_gate(of, gates); });

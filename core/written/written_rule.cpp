@@ -84,7 +84,10 @@ std::shared_ptr<const Rule> walked_rule(const WrittenRule& rule) {
                             if (form == Form::recurrent) return std::nullopt;
                             return fmt::format("no {} form: {}", name(form), reason);
                           },
-                          .nonlinear = [reason](const Settings&) { return reason; }});
+                          .nonlinear =
+                              [reason](const Settings&) {
+                                return fmt::format("No output is a weighted sum of values: {}.", reason);
+                              }});
 }
 
 /// Throws RuleTextError where an input has the name of another tensor of the steps.
@@ -112,22 +115,32 @@ void require_free_names(const WrittenRule& rule) {
 }
 
 /// The known loss of which the update of a row program is a gradient step, by what its rows do.
-InnerLoss recognised_loss(const Structure& structure) {
+InnerLoss recognised_loss(const RuleText& text, const RowForm& form) {
+  const Structure& structure = form.structure;
   const bool decays = structure.decay != Decay::none || structure.value_decay;
+  Symbols symbols = written_steps(text).symbols;
+  symbols["S"] = {"S", Role::state, "memory"};
+  const auto letters = [&](const Expression& x) { return latex(x, symbols); };
+  const bool is_alone = form.rows.size() == 1;  // else k and v stand for those of each row
+  const Expression returned = transpose(tensor("S")) * (is_alone ? form.rows.front().k : tensor("k"));
+  const Expression value = is_alone ? form.rows.front().v.value_or(tensor("v")) : tensor("v");
   const bool is_one_key = !structure.plain_write && structure.writes_value;
   if (is_one_key && structure.erase == Erase::none)
     return {.words = "Make what the memory returns for the key point along the value: one gradient step.",
-            .latex = std::string("-\\langle S^{\\top}k_t, v_t\\rangle") +
+            .latex = fmt::format("-\\langle {}, {}\\rangle", letters(returned), letters(value)) +
                      (decays ? " + \\tfrac12\\|\\sqrt{1-d_t}\\odot S\\|_F^2" : ""),
             .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
             .problems = dot_problems};
   if (is_one_key && structure.erase == Erase::decayed && !structure.erase_key) {
     const std::string from = decays ? "\\bar S_t" : "S_{t-1}";
-    return {
-        .words = "Make the memory return the value for the key: one gradient step for each write.",
-        .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
-        .step = fmt::format("S_t = {0} - {1}\\nabla\\mathcal L({0})", from, structure.beta ? "\\beta_t" : ""),
-        .problems = squared_problems};
+    const Expression gradient = tensor("gradient");
+    symbols["gradient"] = {fmt::format("\\nabla\\mathcal L({})", from), Role::error, "gradient"};
+    symbols["beta"] = {"\\beta_t", Role::strength, "write strength"};
+    const Expression beta = is_alone ? form.rows.front().beta.value_or(number_expression(1)) : tensor("beta");
+    return {.words = "Make the memory return the value for the key: one gradient step for each write.",
+            .latex = fmt::format("\\tfrac12\\|{}\\|^2", letters(returned - value)),
+            .step = fmt::format("S_t = {} - {}", from, letters(structure.beta ? beta * gradient : gradient)),
+            .problems = squared_problems};
   }
   if (is_one_key && structure.erase_key)
     return {.words = "There is a loss where the key of the erase is a multiple of the key of the write.",
@@ -162,12 +175,12 @@ void make_variant(WrittenRule& rule, std::string_view text) {
     row->structure.parts = row->letters;
     require_free_names(rule);
     variant.rule = std::make_shared<RowRule>(rows_of(rule));
-    if (!rule.text.loss) variant.loss = recognised_loss(row->structure);
+    if (!rule.text.loss) variant.loss = recognised_loss(rule.text, *row);
   } else {
     if (!rule.text.loss)
       variant.loss = {.words =
-                          "The text is no row program, and a loss is recognised for these alone. A line "
-                          "such as loss = 1/2 |S^T k - v|^2 says which one is meant."};
+                          "A loss is recognised only where a rule has chunks. A line such as loss = 1/2 |S^T "
+                          "k - v|^2 says which one is meant."};
     variant.rule = walked_rule(rule);
   }
 }

@@ -237,6 +237,12 @@ TEST_CASE("what is wrong with a rule's text is said where it stands") {
       {update("S + beta k v^T"),
        "line 1, column 9: beta is not known here. Declare it, as in \"inputs beta: strength "
        "per token\", or assign it in a line before"},
+      {update("S + sofplus(k) v^T"), "sofplus is no function; there are Diag, diag, norm"},
+      {update("M + k v^T"), "Declare it, as in \"memory M: key x value\", or assign it"},
+      {update("S + k_{t-1} v^T"), "k is no memory: of the token before only memories are known"},
+      {update("S_{t-2} + k v^T"),
+       "S_{...} is not known here: of subscripts there are t, and t-1 of a memory"},
+      {with_line("inputs a, b"), "Several are parted by \";\", each with its kind"},
       {update("S + k v^T)"), "line 1, column 14: \")\" was not expected here"},
       {update("(S + k v^T"), "\")\" is missing: it was opened here or before"},
       {update("S + "), "the formula ends here: something is missing"},
@@ -510,6 +516,7 @@ TEST_CASE("a rule need not read what data give") {
   const std::string beta = "inputs beta: strength per token\n";
   for (const std::string& text : {beta + "S = S + beta * k (v - S^T k)^T\no = S^T k",
                                   std::string("inputs p: key per key channel\nS = S + p v^T\no = S^T q"),
+                                  std::string("alpha = 0.9\nS = alpha S_{t-1} + k v^T\no = S^T q"),
                                   std::string("S = S + k (S^T q)^T\no = S^T k"),
                                   std::string("inputs w: key per value channel; h: key per token\n"
                                               "S = S + h k (w * v)^T\no = S^T q")}) {
@@ -527,6 +534,7 @@ TEST_CASE("the update of a text is the gradient step that is recognised") {
        {std::string("S = S + k v^T\no = S^T q"), beta + "S = S + beta k v^T\no = S^T q",
         gates + "S = Diag(alpha) S Diag(mu) + k v^T\no = S^T q",
         beta + "S = 0.9 * S + beta k (v - 0.9 S^T k)^T\no = S^T q",
+        beta + "S = S + beta k (0.5 v - S^T k)^T\no = S^T q",
         gates + "S' = Diag(alpha) S Diag(mu)\nS = S' + 0.5 k (v - S'^T k)^T\no = S^T q",
         beta + "S' = S + beta k (v - S^T k)^T\nS = S' + beta q (v - S'^T q)^T\no = S^T q"}) {
     INFO(text);
