@@ -49,13 +49,15 @@ bool is_letter(ImWchar letter) { return TextEditor::CodePoint::isWord(letter) ||
 /// reported.
 struct Kept {
   TextEditor editor = {};
-  TextEditor::Language language = {};
+  TextEditor::Language languages[2] = {};  // the same twice: all is coloured again where the other one is set
   TextEditor::AutoCompleteConfig completion = {};
   std::string text = {};
   std::map<std::string, Role, std::less<>> roles = {};
   std::vector<std::string> completions = {};
   std::optional<Theme> theme = {};
   std::optional<TextFlaw> flaw = {};
+  bool is_second = false;  // of the languages
+  float height = 0;
   bool is_new = true;
   bool has_changed = false;
 
@@ -67,11 +69,12 @@ struct Kept {
     editor.SetWordWrapEnabled(true);
     editor.SetLineSpacing(line_spacing);
     editor.SetChangeCallback([this] { has_changed = true; }, pause);
-    language.name = "rule";
-    language.singleLineComment = "#";
-    language.customTokenizer = [this](TextEditor::Iterator start, TextEditor::Iterator end, Colour& colour) {
-      return word(start, end, colour);
-    };
+    for (TextEditor::Language& language : languages) {
+      language.name = "rule";
+      language.singleLineComment = "#";
+      language.customTokenizer = [this](TextEditor::Iterator start, TextEditor::Iterator end,
+                                        Colour& colour) { return word(start, end, colour); };
+    }
     completion.callback = [this](TextEditor::AutoCompleteState& state) {
       state.suggestions.clear();
       for (const std::string& name : completions)
@@ -92,6 +95,15 @@ struct Kept {
     if (const auto role = roles.find(name); role != roles.end())
       colour = colours_of_roles[static_cast<std::size_t>(role->second)];
     return i;
+  }
+
+  /// Shows `text` instead of what is there; Ctrl+Z in the editor brings that back.
+  void replace_text() {
+    if (is_new)
+      editor.SetText(text);
+    else
+      editor.ReplaceSectionText({0, 0}, {editor.GetLineCount(), 0}, text);
+    has_changed = false;
   }
 
   void mark(const std::optional<TextFlaw>& wrong) {
@@ -116,13 +128,12 @@ std::optional<std::string> edit(const Editor& editor, const std::string& label, 
   TextEditor& shown = kept->editor;
   if (kept->is_new || kept->text != editor.text) {
     kept->text = editor.text;
-    shown.SetText(kept->text);
-    kept->has_changed = false;
+    kept->replace_text();
   }
   if (kept->is_new || kept->roles != editor.roles) {
     kept->roles = editor.roles;
-    shown.SetLanguage(nullptr);  // colours everything again
-    shown.SetLanguage(&kept->language);
+    kept->is_second = !kept->is_second;
+    shown.SetLanguage(&kept->languages[kept->is_second ? 1 : 0]);
   }
   kept->completions = editor.completions;
   if (kept->theme != style::theme()) {
@@ -131,6 +142,8 @@ std::optional<std::string> edit(const Editor& editor, const std::string& label, 
   }
   if (kept->is_new || kept->flaw != editor.flaw) kept->mark(editor.flaw);
   kept->is_new = false;
+  if (std::exchange(kept->height, where.size().y) != where.size().y && !shown.AnyCursorHasSelection())
+    shown.SetCursor(shown.GetMainCursorPosition());  // scrolls there
   ImGui::SetCursorScreenPos(where.minimum);
   {
     const style::TextStyle letters(style::Text::number);
@@ -140,7 +153,7 @@ std::optional<std::string> edit(const Editor& editor, const std::string& label, 
   std::string text = shown.GetText();
   if (text == kept->text) return std::nullopt;
   kept->text = text;
-  kept->flaw.reset();
+  kept->mark({});  // until the new text is judged
   return text;
 }
 

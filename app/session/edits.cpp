@@ -178,8 +178,8 @@ double neutral(std::string_view kind) {
 constexpr double beyond_stable = 1.25;  // times the largest stable rate for the key of largest norm
 
 bool is_gate(const Input& input) {
-  const bool is_bounded = is_among(
-      input.range, {Range::unit, Range::positive_unit, Range::up_to_two, Range::non_negative, Range::decay});
+  const bool is_bounded = is_among(input.range, {Range::unit, Range::positive_unit, Range::up_to_two,
+                                                 Range::non_negative, Range::decay, Range::strength});
   return is_bounded && is_along_text(input) && !is_among(input.name, {"alpha", "beta"});
 }
 
@@ -193,7 +193,7 @@ double longest_square(const Sequence& sequence) {
 /// The end of a slider.
 double largest_of(Range range, const Sequence& sequence) {
   if (range == Range::up_to_two) return 2;
-  if (range != Range::non_negative) return 1;
+  if (!is_among(range, {Range::non_negative, Range::strength})) return 1;
   return beyond_stable * 2 / std::max(longest_square(sequence), 1e-12);
 }
 
@@ -329,6 +329,7 @@ std::vector<PlainGate> plain_gates(const Foundation& foundation) {
     PlainGate gate{.array = input.name,
                    .meaning = input.meaning,
                    .value = input.absent == "1" ? 1.0 : 0.0,
+                   .makes_decay = input.keeps.has_value(),
                    .maximum = largest_of(input.range, sequence)};
     if (sequence.has(input.name)) {
       const Matrix<double> values = sequence.at(input.name).all<double>();
@@ -337,7 +338,8 @@ std::vector<PlainGate> plain_gates(const Foundation& foundation) {
       gate.is_constant = (values.array() == values(0, 0)).all();
       if (gate.is_constant) gate.value = values(0, 0);
     }
-    if (input.range == Range::non_negative) gate.maximum = std::max(gate.maximum, gate.value);
+    if (is_among(input.range, {Range::non_negative, Range::strength}))
+      gate.maximum = std::max(gate.maximum, gate.value);
     gates.push_back(std::move(gate));
   }
   return gates;

@@ -78,6 +78,7 @@ struct PlainGate {
   std::string meaning;  // from its variant
   double value = 0;     // its mean
   bool is_constant = true;
+  bool makes_decay = false;
   double maximum = 1;  // end of the slider
 };
 

@@ -395,7 +395,8 @@ Node squares(Application& application, const SquareLook& look, const Node& below
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
     if (by == WeighedBy::softmax && look.is_alone) continue;
     if (!reason.empty()) {
-      reasons += scene::column({scene::line(name, style::Text::title), scene::text(reason).named("reason")},
+      reasons += scene::column({scene::line(name + " has no weights", style::Text::title),
+                                scene::text(reason).named("reason")},
                                Gap::small)
                      .named(by == WeighedBy::rule ? "no rule" : "no softmax");
       continue;

@@ -282,7 +282,6 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
     });
     const double value = set == edits.end() ? gate.value : set->numbers.front();
     const std::string shown = gate.is_constant ? std::string() : fmt::format("mean {:.3g}", gate.value);
-    const bool forgets = is_among(gate.array, {"gamma", "forget", "mu"});
     const bool is_momentum =
         gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
     all += slider_of({.name = "gate " + gate.array,
@@ -294,7 +293,7 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
                                .maximum = gate.maximum,
                                .reset = value,
                                .format = "%.3g",
-                               .role = forgets || is_momentum ? Role::gate : Role::strength},
+                               .role = gate.makes_decay || is_momentum ? Role::gate : Role::strength},
                       .shown = shown,
                       .few_shown = shown,
                       .tip = fmt::format("{}: {}. The same number at every token; “reset” undoes it.",

@@ -14,8 +14,9 @@ namespace palimpsest {
 namespace {
 
 constexpr Index cases_tried = 200;
-constexpr float texts_width = 320;   // design pixels
-constexpr float text_share = 0.55F;  // of the panel; the typeset lines have the rest
+constexpr float texts_width = 320;  // design pixels
+constexpr float crib_width = 560;
+constexpr float text_share = 0.55F;  // of the panel at least; the typeset lines have the rest at most
 
 void write(Application& application, const std::string& text) {
   application.session.change([&](SessionState& state) { write_rule(state, text); }, "rule text");
@@ -35,6 +36,33 @@ Node list_of_texts(Application& application) {
         });
   }
   return scene::scroll("texts", scene::column(std::move(rows), Gap::hair)).fixed(420);
+}
+
+/// The language in a few lines: what is written, and what it means.
+Node crib() {
+  const auto functions = formula_functions();
+  const std::pair<std::string, std::string> lines[] = {
+      {"S = S + k v^T",
+       "the memory, [dk, dv]: S is that before the token on the right, that after it on the left"},
+      {"o = S^T q", "what the token reads"},
+      {"S' = 0.9 * S", "a step on the way; its name is free, in Greek letters too"},
+      {"x^T  |x|  x * y  x / y  x^2",
+       "products of neighbours are those of matrices; * and / go element by element"},
+      {"Diag(x)", fmt::format("and {}", fmt::join(functions.subspan(1), ", "))},
+      {"input a: gate per token",
+       "what comes with every token: a gate, decay, strength, rate, key or number; per token, per key "
+       "channel "
+       "or per value channel. Step has a slider for it where the data lack it"},
+      {"setting c = 0.9 in [0, 1]", "a number of the rule, with a slider"},
+      {"memory M: key x value", "a further memory; with key alone a vector"},
+      {"loss = 1/2 |S^T k - v|^2", "what an update should make smaller, for Learn"},
+      {"title: Fading memory", "its name in lists"}};
+  Nodes cells;
+  for (const auto& [written, words] : lines) {
+    cells += scene::text(written, style::Text::number);
+    cells += scene::text(words, style::Text::caption, scene::dim_ink).filling();
+  }
+  return scene::grid(2, std::move(cells), Gap::near, Gap::small);
 }
 
 /// The roles of the names in a text, for its colours.
@@ -60,25 +88,28 @@ std::vector<std::string> names_in(const RuleText& rule) {
 
 /// Every line as it was read, typeset, under the number that it has in the text.
 Node lines_of(const RuleText& rule) {
-  const Symbols symbols = written_steps(rule).symbols;
+  Symbols symbols = written_steps(rule).symbols;
+  symbols["loss"] = {"\\mathcal{L}_t", Role::plain, "loss"};
+  std::vector<RuleLine> lines = rule.lines;
+  if (rule.loss) lines.push_back(*rule.loss);
+  std::ranges::sort(lines, {}, &RuleLine::line);
   Nodes cells;
-  for (const RuleLine& line : rule.lines) {
+  for (const RuleLine& line : lines) {
     cells += scene::tag(std::to_string(line.line));
     cells += Node{scene::Formula{.latex = latex(line.equation, symbols), .fit = Fit::wrap}}.filling();
   }
   return scene::grid(2, std::move(cells), Gap::near, Gap::small).named("lines");
 }
 
-/// What is shown of a text. Names and their roles are those of the last text without a flaw.
+/// What is shown of a text. Lines, names and their roles are those of the last text without a flaw.
 struct ReadRule {
   std::optional<RuleTextError> flaw = {};
-  Node lines = scene::column({scene::caption("The last text that was a rule is still computed.")});
+  Node lines = {};
   std::map<std::string, Role, std::less<>> roles = roles_of({});
   std::vector<std::string> names = {};
 
   void read(const std::string& text) {
     flaw = flaw_of(text);
-    lines = ReadRule().lines;
     if (flaw) return;
     const RuleText& rule = written_rule(text).text;
     lines = scene::scroll("typeset", lines_of(rule));
@@ -97,12 +128,15 @@ Node text_panel(Application& application) {
   if (read.flaw) editor.flaw = scene::TextFlaw{read.flaw->line, read.flaw->column, read.flaw->what()};
 
   Nodes all = {
-      scene::row({scene::heading("Your rule"), scene::rest(),
-                  Node{scene::Menu{.words = "start from",
-                                   .content = [&application] { return list_of_texts(application); },
-                                   .width = texts_width}}
-                      .named("start from")
-                      .told("Replaces the text by that of a known rule. Ctrl+Z brings yours back.")}),
+      scene::row(
+          {scene::heading("Your rule"), scene::rest(),
+           Node{scene::Menu{.words = "syntax", .content = crib, .width = crib_width}}.named("syntax").told(
+               "How a rule is written."),
+           Node{scene::Menu{.words = "start from",
+                            .content = [&application] { return list_of_texts(application); },
+                            .width = texts_width}}
+               .named("start from")
+               .told("Replaces the text by that of a known rule. Ctrl+Z brings yours back.")}),
       Node{std::move(editor)}.named("text").filling(text_share)};
   if (read.flaw)
     all += scene::text(read.flaw->what(), style::Text::caption, style::colours().alarm).named("flaw");
@@ -111,10 +145,12 @@ Node text_panel(Application& application) {
     all +=
         scene::link("compute this rule").named("use").on([&application, text] { write(application, text); });
   all += scene::rule();
-  all += Node(read.lines).filling(1 - text_share);
+  if (read.flaw) all += scene::caption("The last text that was a rule is still computed.");
+  all += Node(read.lines).shrinking(1 - text_share);
   all += scene::row(
-      {scene::link("export…")
-           .told("Writes the text into a file, for `palimpsest rule check` and `--variant`.")
+      {with_command(application, "data.open", scene::link("open…")),
+       scene::link("export…")
+           .told("Saves the text in a file, NAME.rule, which also the command line reads.")
            .enabled_if(!read.flaw)
            .on([&application, text] { application.ask_where_to_save_text("rule", text, ".rule"); })});
   return scene::column(std::move(all), Gap::near).named("rule");
@@ -144,7 +180,7 @@ Node form_row(const Variant& variant, Form form, const Known<VerifyReport>& proo
     if (in_f32 && in_f32->runs > 0 && has_f32)
       all += scene::number("f32 " + plain_number(in_f32->worst.error), scene::dim_ink);
     if (in_f64 && in_f64->runs > 0)
-      all += scene::number(plain_number(in_f64->worst.error), is_wrong ? c.alarm : c.good);
+      all += scene::number("f64 " + plain_number(in_f64->worst.error), is_wrong ? c.alarm : c.good);
     return scene::row(std::move(all));
   };
   const bool is_compared = (in_f64 && in_f64->runs > 0) || (in_f32 && in_f32->runs > 0);
@@ -244,7 +280,7 @@ Node found_panel(Application& application) {
   all += scene::text(variant.loss.words).named("loss");
   if (!variant.loss.latex.empty()) all += scene::formula(variant.loss.latex);
   all += scene::rule();
-  all += scene::row({scene::heading("Its forms"), scene::rest(), scene::tag("largest difference, f64")});
+  all += scene::row({scene::heading("Its forms"), scene::rest(), scene::tag("largest difference")});
   const Known<VerifyReport> proof = session.questions().ask(
       VerifiedVariant{.variant = rule.variant.id, .random_cases = cases_tried}, Urgency::later);
   for (const Form form : all_forms) all += form_row(rule.variant, form, proof);

@@ -45,9 +45,14 @@ PROGRAM_TEST("a rule is typed, is wrong, is mended and computed") {
 
 PROGRAM_TEST("a rule is begun with another, opened from a file and saved in one") {
   Session& session = start_in(context, ImGuiKey_7, token_to_write_at);
+  const std::string begun = own_rule(session.state());
   click(context, place_of("write/rule/start from").middle());
   click(context, place_of("write/rule/start from/texts/deltanet").middle());
   IM_CHECK_STR_EQ(session.state().rule.c_str(), find_variant("deltanet").text.c_str());
+  type_at_end(context, "#");
+  for (int i = 0; i < 2; ++i) press(context, ImGuiMod_Ctrl | ImGuiKey_Z);
+  pause(context);
+  IM_CHECK_STR_EQ(own_rule(session.state()).c_str(), begun.c_str());  // the editor itself takes it back
   const OwnFolder folder;
   const std::string text = "title: Mine\nS = 0.5 * S + k v^T\no = S^T q\n";
   IM_CHECK(program().open(folder.file("mine.rule", text)));
