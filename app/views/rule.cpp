@@ -15,8 +15,9 @@ namespace {
 
 constexpr Index cases_tried = 200;
 constexpr float texts_width = 320;  // design pixels
-constexpr float crib_width = 560;
-constexpr float text_share = 0.55F;  // of the panel at least; the typeset lines have the rest at most
+constexpr float crib_width = 660;
+constexpr float written_width = 230;  // of a line of it
+constexpr float text_share = 0.55F;   // of the panel at least; the typeset lines have the rest at most
 
 void write(Application& application, const std::string& text) {
   application.session.change([&](SessionState& state) { write_rule(state, text); }, "rule text");
@@ -57,12 +58,12 @@ Node crib() {
       {"memory M: key x value", "a further memory; with key alone a vector"},
       {"loss = 1/2 |S^T k - v|^2", "what an update should make smaller, for Learn"},
       {"title: Fading memory", "its name in lists"}};
-  Nodes cells;
-  for (const auto& [written, words] : lines) {
-    cells += scene::text(written, style::Text::number);
-    cells += scene::text(words, style::Text::caption, scene::dim_ink).filling();
-  }
-  return scene::grid(2, std::move(cells), Gap::near, Gap::small);
+  Nodes rows;
+  for (const auto& [written, words] : lines)
+    rows += scene::top_row({scene::text(written, style::Text::number).fixed(written_width),
+                            scene::text(words, style::Text::caption, scene::dim_ink).filling()},
+                           Gap::near);
+  return scene::column(std::move(rows), Gap::small);
 }
 
 /// The roles of the names in a text, for its colours.
