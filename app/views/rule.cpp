@@ -51,9 +51,8 @@ Node crib() {
        "products of neighbours are those of matrices; * and / go element by element"},
       {"Diag(x)", fmt::format("and {}", fmt::join(functions.subspan(1), ", "))},
       {"input a: gate per token",
-       "what comes with every token: a gate, decay, strength, rate, key or number; per token, per key "
-       "channel "
-       "or per value channel. Step has a slider for it where the data lack it"},
+       "what comes with every token: a gate, decay, strength, rate, key or number; per token, key channel or "
+       "value channel. Step has a slider for it where the data lack it"},
       {"setting c = 0.9 in [0, 1]", "a number of the rule, with a slider"},
       {"memory M: key x value", "a further memory; with key alone a vector"},
       {"loss = 1/2 |S^T k - v|^2", "what an update should make smaller, for Learn"},
