@@ -22,8 +22,16 @@ Expression turn(const Expression& x) {
 Algebra::Algebra(const RuleText& rule) : rule_(rule), specimens_(specimen(rule)) {
   for (const RuleLine& line : rule.lines) {
     const Equation& equation = line.equation;
-    if (reads_memory(equation.expression)) with_memory_.push_back(equation);
+    if (reads_memory(equation.expression))
+      with_memory_.push_back(equation);
+    else if (is_scaled_vector(equation.expression))
+      scaled_.push_back(equation);
   }
+}
+
+bool Algebra::is_scaled_vector(const Expression& x) const {
+  return x.kind() == Kind::product && is_number(shape(x.arguments()[0])) &&
+         x.arguments()[1].kind() == Kind::tensor && is_vector(x.arguments()[1], true);
 }
 
 std::vector<Chain> Algebra::chains_of(const Expression& expression, std::vector<std::string> bases) {
@@ -69,8 +77,8 @@ std::vector<Chain> Algebra::chains(const Expression& x, bool turned) const {
       if (value == -1) return {{.sign = -1}};
     }
     if (is_number(size)) return {{.numbers = {x}}};
-    const bool may_hold_numbers =
-        is_among(x.kind(), {Kind::transpose, Kind::product}) || x.name() == "negative";
+    const bool may_hold_numbers = is_among(x.kind(), {Kind::transpose, Kind::product}) ||
+                                  x.name() == "negative" || row_called(scaled_, x.name(), &Equation::result);
     if ((size.rows == 1 || size.columns == 1) && !may_hold_numbers)
       return {{.factors = {turned ? turn(x) : x}}};
   }
@@ -114,6 +122,8 @@ std::vector<Chain> Algebra::chains(const Expression& x, bool turned) const {
 
 std::vector<Chain> Algebra::of_tensor(const Expression& x, bool turned) const {
   if (is_among(x.name(), {identity_of_keys, identity_of_values})) return {{}};
+  const Equation* const scaled = row_called(scaled_, x.name(), &Equation::result);
+  if (scaled) return chains(scaled->expression, turned);
   const Expression* const definition = defining(x.name());
   if (definition && !is_among(x.name(), bases_)) return chains(*definition, turned);
   return {{.factors = {turned ? transpose(x) : x}}};

@@ -43,6 +43,9 @@ class Algebra {
   std::size_t first_column(std::span<const Expression> factors) const;
 
  private:
+  /// Whether it is a number times the name of a vector: where the result is read, the number is one of its
+  /// own.
+  bool is_scaled_vector(const Expression& x) const;
   std::vector<Chain> chains(const Expression& x, bool turned) const;
   std::vector<Chain> of_tensor(const Expression& x, bool turned) const;
   std::vector<Chain> products(const Expression& x, const Expression& y, bool turned) const;
@@ -56,6 +59,7 @@ class Algebra {
   const RuleText& rule_;
   Record specimens_;
   std::vector<Equation> with_memory_;
+  std::vector<Equation> scaled_;
   std::vector<std::string> bases_;  // the memories that are not written out
 };
 

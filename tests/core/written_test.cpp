@@ -5,6 +5,7 @@
 #include "core/io/file.h"
 #include "core/proof/verify.h"
 #include "core/rules/row_rule.h"
+#include "core/rules/stored_pairs.h"
 #include "core/written/written_rule.h"
 
 #include <random>
@@ -524,6 +525,23 @@ TEST_CASE("a rule need not read what data give") {
     const VerifyReport report = verify({.variants = {written_rule(text).variant.id}, .random_cases = 40});
     CHECK(report.passed());
     CHECK(report.results.size() == 8);
+  }
+}
+
+TEST_CASE("a rule stores the same pairs however a factor of the value is written") {
+  const std::string beta = "inputs beta: strength per token\n";
+  const std::pair<std::string, std::string> alike[] = {
+      {"u = 0.5 * v\nS = S + k u^T\no = S^T q", "S = S + 0.5 k v^T\no = S^T q"},
+      {beta + "u = 0.5 v\nw = beta u\nS = S + k w^T\no = S^T q",
+       beta + "S = S + k (0.5 beta * v)^T\no = S^T q"}};
+  for (const auto& [apart, at_once] : alike) {
+    INFO(apart);
+    const Variant& variant = written_rule(apart).variant;
+    const Case of = random_case(variant, {}, {.tokens = 9, .dk = 4, .dv = 3, .initial_state = true});
+    const StoredPairs pairs = stored_pairs(variant, of.sequence, 0, 9);
+    CHECK(pairs.values == of.sequence.at("v").all<double>());
+    CHECK(pairs.values == stored_pairs(written_rule(at_once).variant, of.sequence, 0, 9).values);
+    CHECK(verify({.variants = {variant.id}, .random_cases = 40}).passed());
   }
 }
 
