@@ -587,7 +587,7 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
                          .name = symbol_in(symbols, name).words,
                          .latex = symbols.contains(name) ? latex(tensor(name), symbols, style) : "",
                          .words = fmt::format("{} × {}", values.rows(), values.cols()),
-                         .number = "norm " + plain_number(values.norm(), 3)});
+                         .number = "norm " + plain_number(values.stableNorm(), 3)});
   if (!figures) return hero;
   const std::string counts = "made for the picture: counts";
   hero.made.set(counts, figures->counts.transpose());

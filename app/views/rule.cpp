@@ -213,8 +213,8 @@ std::string in_words(const LargestGrowth& growth, const DataSet& data) {
   if (growth.factor <= 1 + rounding)
     return fmt::format("yes: none of {} tokens multiplies a part of the memory by more than {:.3g}",
                        growth.tried, growth.factor);
-  return fmt::format("no: token {} “{}” multiplies a part of the memory by {:.3g}", growth.token + 1,
-                     entry(data.labels, growth.token), growth.factor);
+  return fmt::format("no: token {} “{}” multiplies a part of the memory by {}", growth.token + 1,
+                     entry(data.labels, growth.token), plain_number(growth.factor, 3));
 }
 
 /// "20k FLOPs a token, chunkwise 31k".

@@ -134,9 +134,9 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
       if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
       found.words = overshoots
                         ? fmt::format(
-                              "learning rate × curvature is {:.3g}, above the limit {:.3g}: the step "
+                              "learning rate × curvature is {}, above the limit {:.3g}: the step "
                               "increases the error",
-                              step->reach, (1 + problem.kept) * (1 + problem.momentum))
+                              plain_number(step->reach, 3), (1 + problem.kept) * (1 + problem.momentum))
                         : fmt::format("the step of token {} multiplies a direction of the memory by {}",
                                       context.token + 1, plain_number(found.eigenvalue, 3));
       return false;

@@ -359,8 +359,12 @@ class FormulaReader {
   }
 
   /// What to do about a name that nothing has, by what follows it.
-  std::string unknown(const std::string& name) {
-    if (takes("(")) return fmt::format("{} is no function; there are {}", name, fmt::join(callable, ", "));
+  std::string unknown(const std::string& name) const {
+    if (rest_.starts_with('('))
+      return fmt::format(
+          "{0} is no function; there are {1}. A number of this name has to be declared, as in "
+          "\"inputs {0}: strength per token\"",
+          name, fmt::join(callable, ", "));
     if (name.ends_with('_'))
       return fmt::format("{}{{...}} is not known here: of subscripts there are t, and t-1 of a memory", name);
     const bool is_capital = name.size() == 1 && std::isupper(static_cast<unsigned char>(name.front())) != 0;
