@@ -238,7 +238,8 @@ Nodes loss_of_step(Application& application) {
   const auto answer = ask_learning(application.session);
   const LearningMoment* const moment = moment_in(answer);
   if (!moment) return {};
-  Nodes sentences = {scene::paragraph(step_sentence(*moment))};  // the others keep its place while it changes
+  const std::string& rate = application.session.computed()->written_symbol;
+  Nodes sentences = {scene::paragraph(step_sentence(*moment, rate))};  // the others keep its place
   for (const char* const longest : longest_step_sentences) sentences += scene::paragraph(longest);
   return {scene::caption(moment->step.problem.token_count > 1 ? "Loss of this batch" : "Loss at this token"),
           losses(*moment), scene::steady(std::move(sentences)).named("left")};
@@ -250,10 +251,11 @@ Node learn_story(Application& application) {
   const LearningMoment* const moment = moment_in(answer);
   if (!moment) return story_without(application, why_nothing(application, answer));
   const LearnScene shown = {application, *moment, version_of(answer.value), answer.stale};
-  const std::string word = quoted_word(*application.session.computed(), moment->token);
+  const auto computed = application.session.computed();
+  const std::string word = quoted_word(*computed, moment->token);
   return story_page(application, {.headline = {{learn_headline(*moment, word)}},
                                   .question = learn_question(word),
-                                  .about = learn_about(*moment),
+                                  .about = learn_about(*moment, computed->written_symbol),
                                   .content = moment->step.iterates.empty() ? loss_picture(shown)
                                                                            : flattening_picture(shown),
                                   .least = least_story_chart});

@@ -520,6 +520,7 @@ std::string array_words(const std::string& array) {
 
 std::string agreement_verdict(Application& application) {
   const Computation& computed = *application.session.computed();
+  if (overflows(computed)) return "The text overflows: nothing can be compared.";
   double worst = 0;
   double allowed = 0;
   for (const AgreementRow& row : rows_of(application)) {

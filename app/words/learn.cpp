@@ -31,7 +31,7 @@ std::string moment_words(const LearningMoment* moment, const std::string& token,
   return before.empty() ? words : fmt::format("{}, after “… {}”", words, before);
 }
 
-std::string step_sentence(const LearningMoment& moment) {
+std::string step_sentence(const LearningMoment& moment, const std::string& rate) {
   const LearningStep& step = moment.step;
   if (step.problem.muon) return "Muon gives all singular directions nearly the same step.";
   if (!std::isfinite(step.loss_after)) return "The loss after the step is not finite.";
@@ -42,8 +42,9 @@ std::string step_sentence(const LearningMoment& moment) {
   if (step.stability && step.stability->exact && is_of_token && step.problem.kept == 1 &&
       step.problem.moving.empty() && step.stability->reach > 0 && step.along.value > 0) {
     const double left = step.stability->eigenvalue;
-    if (std::abs(left) < 5e-4) return "The step removes the error: 1 − β‖k‖² = 0.";
-    return fmt::format("The error is multiplied by 1 − β‖k‖² = {}{:.3g}, the loss by {:.2g}.",
+    const std::string factor = fmt::format("1 − {}‖k‖²", rate.empty() ? "β" : unicode(rate));
+    if (std::abs(left) < 5e-4) return fmt::format("The step removes the error: {} = 0.", factor);
+    return fmt::format("The error is multiplied by {} = {}{:.3g}, the loss by {:.2g}.", factor,
                        left < 0 ? "−" : "", std::abs(left), left * left);
   }
   // A factor makes sense only for a loss that is not negative.

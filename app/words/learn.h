@@ -25,7 +25,8 @@ inline constexpr const char* no_step_words = "This token makes no step.";
 inline constexpr const char* step_under_way_words = "The step is being computed.";
 
 /// What the step does to the error and the loss; and the two longest of these sentences, for the layout.
-std::string step_sentence(const LearningMoment& moment);
+/// `rate` is the LaTeX of the write strength; empty: β.
+std::string step_sentence(const LearningMoment& moment, const std::string& rate);
 inline constexpr const char* longest_step_sentences[] = {
     "The step is 88.88 times its stability limit: it increases the loss.",
     "The error is multiplied by 1 − β‖k‖² = −0.888, the loss by 0.79."};
@@ -34,8 +35,9 @@ inline constexpr const char* longest_step_sentences[] = {
 inline std::string learn_question(const std::string& token) {
   return fmt::format("{} is written: how much does the loss decrease?", token);
 }
-inline std::string learn_about(const LearningMoment& moment) {
-  return step_sentence(moment) + " The curve is the loss for every step size; the dot is the step taken.";
+inline std::string learn_about(const LearningMoment& moment, const std::string& rate) {
+  return step_sentence(moment, rate) +
+         " The curve is the loss for every step size; the dot is the step taken.";
 }
 
 /// The effective rank of the state: the title, and the text below.
