@@ -307,7 +307,8 @@ ShownNumbers show_gates(const ShownPlace& place) {
   const auto& strengths = courses->strengths;
   const auto& keeping = courses->keeping;
   ShownNumbers shown = {{{"keeping", keeping_json(keeping)}, {"strength", nullptr}}};
-  if (!keeping) shown.text += "This rule has no decay.\n";
+  if (!keeping)
+    shown.text += courses->never_decays ? "This rule has no decay.\n" : "This rule has no single decay.\n";
   if (strengths) {
     shown.json["strength"] = {{"array", strengths->array},
                               {"reach", list_of(strengths->reach)},

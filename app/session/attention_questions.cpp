@@ -109,7 +109,7 @@ void add_what_is_left(std::vector<ReadWord>& words, const Foundation& foundation
   std::vector<Index> moments(static_cast<std::size_t>(token - first + 1));
   std::iota(moments.begin(), moments.end(), first + 1);
   const Remembered left = remembered(*foundation.variant, foundation.sequence, tokens, moments, stop);
-  const std::optional<Keeping> fading = keeping(foundation.sequence);
+  const std::optional<Keeping> fading = keeping(*foundation.variant, foundation.sequence);
   for (ReadWord& word : words) {
     const auto row = std::ranges::find(left.tokens, word.token);
     if (row != left.tokens.end()) word.left = left_of(left, row - left.tokens.begin(), fading);
@@ -183,7 +183,7 @@ Found<AttentionFacts> FactsOfAttention::compute(const Foundation& foundation, co
   const RowRule* const rows = rule.row_program();
   return AttentionFacts{.reason = why_unsupported([&] { rule.effective_attention(sequence, {}); }),
                         .no_softmax = why_unsupported([&] { softmax_beside(sequence, 1); }),
-                        .has_gates = keeping(sequence).has_value(),
+                        .has_gates = keeping(*foundation.variant, sequence).has_value(),
                         .is_finished = rows && rows->finishes(),
                         .by_channel = weighs_by_channel(rule, sequence),
                         .usual_sharpness = usual_sharpness(sequence)};

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "core/insight/memory_change.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -68,15 +69,11 @@ std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_to
     computation.written_symbol = written->symbol;
   }
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
-  const double* const gamma = value_at(sequence.settings.parameters, "gamma");
+  const std::optional<Keeping> kept = keeping(*computation.variant, sequence);
+  if (kept) computation.kept_symbol = kept->forgets ? "1 - " + kept->symbol : kept->symbol;
   for (Index t = 0; t < sequence.tokens; ++t) {
     TokenFacts& fact = entry(facts, t);
-    if (sequence.has("alpha")) {
-      const Matrix<double> gate = sequence.at("alpha").rows<double>(t, 1);
-      fact.alpha = sequence.gates_are_logs ? gate.array().exp().mean() : gate.mean();
-    } else if (gamma) {
-      fact.alpha = *gamma;
-    }
+    if (kept) fact.kept = kept->mean(t);
     if (sequence.has("beta")) fact.beta = sequence.at("beta")(t, 0);
     if (written) fact.written = written->of_token(t);
   }

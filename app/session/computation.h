@@ -81,7 +81,7 @@ struct FormResult {
 
 /// What the timeline shows of a token.
 struct TokenFacts {
-  std::optional<double> alpha;    // decay, mean over the channels
+  std::optional<double> kept;     // by the decay, mean over the channels
   std::optional<double> beta;     // write strength
   std::optional<double> written;  // WriteStrengths, for a rule with a memory to query
 };
@@ -134,6 +134,7 @@ struct Findings {
   std::vector<TokenFacts> tokens;
   std::string written_by;                // what TokenFacts::written is: WriteStrengths::rate
   std::string written_symbol;            // and its LaTeX
+  std::string kept_symbol;               // LaTeX of the decay: Keeping::symbol
   KindScales scales;                     // magnitudes of its numbers
   std::optional<double> capture_error;   // this head's difference from the output in the file, if the inputs
                                          // are unchanged

@@ -123,7 +123,7 @@ Limits limits_of(const Computation& computed) {
   std::vector<double> written;
   for (const TokenFacts& facts : computed.tokens) {
     if (facts.written && std::isfinite(*facts.written)) written.push_back(*facts.written);
-    if (facts.alpha) faded.push_back(1 - *facts.alpha);
+    if (facts.kept) faded.push_back(1 - *facts.kept);
   }
   for (const Recall& recall : computed.recalls->tokens) errors.push_back(error_before(recall));
   if (!written.empty()) {
@@ -144,7 +144,7 @@ std::vector<const char*> events_at(const Computation& computed, const Limits& li
   if (facts.written && *facts.written > 0 && *facts.written >= limits.written)
     events.push_back(by_beta ? "erases and writes strongly" : "writes strongly");
   if (by_beta && facts.written && *facts.written > 1 + 1e-9) events.push_back("overshoots its value");
-  if (facts.alpha && 1 - *facts.alpha > limits.faded) events.push_back("decays more than most tokens");
+  if (facts.kept && 1 - *facts.kept > limits.faded) events.push_back("decays more than most tokens");
   if (recall && !(error_before(*recall) <= limits.error))
     events.push_back("has a larger error before its write than most tokens");
   if (computed.divergence && computed.divergence->cause_token == token)

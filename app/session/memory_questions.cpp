@@ -243,7 +243,9 @@ Found<TokenCourses> CoursesOfTokens::compute(const Foundation& foundation, const
     courses.strengths = step_reach(*foundation.variant, sequence, effort.stop);
     if (courses.strengths->has_edge) courses.edges = reach_edges(courses.strengths->reach);
   });
-  courses.keeping = keeping(sequence, channel < 0 ? std::nullopt : std::optional(channel));
+  courses.keeping =
+      keeping(*foundation.variant, sequence, channel < 0 ? std::nullopt : std::optional(channel));
+  courses.never_decays = !courses.keeping && never_decays(*foundation.variant, sequence);
   return courses;
 }
 
@@ -252,7 +254,7 @@ Found<Remembered> RememberedWords::compute(const Foundation& foundation, const E
 }
 
 Found<std::optional<KeptBetween>> KeptSince::compute(const Foundation& foundation, const Effort&) const {
-  return kept_between(foundation.sequence, first, last);
+  return kept_between(*foundation.variant, foundation.sequence, first, last);
 }
 
 Found<std::optional<LargestGrowth>> GrowthOfRule::compute(const Foundation& foundation,

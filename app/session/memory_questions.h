@@ -45,6 +45,7 @@ struct TokenCourses {
   std::string no_strengths = {};  // why there are none
   ReachEdges edges = {};          // of the strengths, where their losses have edges
   std::optional<Keeping> keeping = {};
+  bool never_decays = false;
 };
 
 /// How much of a token's write decay leaves at a later token.

@@ -243,9 +243,9 @@ void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns
                               },
                           .version = computed.version});
   };
-  if (computed.tokens.front().alpha)
+  if (computed.tokens.front().kept)
     add("half-life", c.gate, [](const TokenFacts& facts, std::optional<float>& least) {
-      if (facts.alpha) least = std::min(half_life_part(*facts.alpha), least.value_or(1));
+      if (facts.kept) least = std::min(half_life_part(*facts.kept), least.value_or(1));
     });
   if (computed.tokens.front().written)
     add("write", c.strength,

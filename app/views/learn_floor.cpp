@@ -28,14 +28,6 @@ double largest(const Vector<double>& numbers, Index first, Index end) {
   return most;
 }
 
-/// The symbol of a rule's decay as text and as LaTeX; "f" is the share that is forgotten.
-std::pair<const char*, const char*> gate_letter(const Computation& computed, const Keeping& keeping) {
-  if (keeping.forgets) return {"f", "f"};
-  if (keeping.array == "mu") return {"μ", "\\mu"};
-  const bool is_gamma = keeping.array == "gamma" || computed.sequence.settings.parameters.contains("gamma");
-  return is_gamma ? std::pair("γ", "\\gamma") : std::pair("α", "\\alpha");
-}
-
 /// A row of bars with its symbol and text at the panel's edge.
 FloorRow symbol_row(std::string name, float share, std::string symbol, ImU32 colour, std::string words) {
   return {.name = std::move(name),
@@ -268,9 +260,9 @@ void choose_channel(Session& session, const Keeping& keeping, float gutter) {
   const Part* row = floor_part("gate");
   if (!row || keeping.channels < 2) return;
   const Index channel = session.state().learn.channel;
-  const std::string words = channel < 0             ? fmt::format("all {}", keeping.channels)
-                            : keeping.array == "mu" ? fmt::format("col {}", channel + 1)
-                                                    : fmt::format("row {}", channel + 1);
+  const std::string words = channel < 0            ? fmt::format("all {}", keeping.channels)
+                            : keeping.is_of_values ? fmt::format("col {}", channel + 1)
+                                                   : fmt::format("row {}", channel + 1);
   const auto button = [&session](const char* sign, Index next) {
     return scene::word_button(sign).on(
         [&session, next] { session.change([next](SessionState& state) { state.learn.channel = next; }); });
@@ -330,11 +322,13 @@ void add_strengths(Floor& floor, Application& application, const StepReach& stre
   floor.rows.push_back(std::move(row));
 }
 
-void add_gates(Floor& floor, Application& application, const std::optional<Keeping>& keeping, Index channel) {
+void add_gates(Floor& floor, Application& application, const TokenCourses& courses, Index channel) {
+  const std::optional<Keeping>& keeping = courses.keeping;
   if (!keeping) {
     floor.rows.push_back({.name = "gate", .share = 46});
-    floor.rows.back().label = {.lines = {{.words = "no decay", .colour = style::colours().dim}},
-                               .left = true};
+    floor.rows.back().label = {
+        .lines = {{.words = no_half_life_words(courses.never_decays), .colour = style::colours().dim}},
+        .left = true};
     return;
   }
   FloorRow row = half_life_row(*application.session.computed(), *keeping, channel);
@@ -419,7 +413,7 @@ FloorMark lane_mark(const LaneState& state) {
 FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Index channel) {
   const style::Palette& c = style::colours();
   const bool are_many = keeping.channels > 1;
-  FloorRow row = symbol_row("gate", 46, gate_letter(computed, keeping).second, c.gate, "half-life");
+  FloorRow row = symbol_row("gate", 46, keeping.symbol, c.gate, "half-life");
   if (are_many) row.label.room_below = channel_line;
   row.mark = [&keeping, &c, is_mean = are_many && channel < 0](Index first, Index end) {
     const FloorScale scale = half_life_scale();
@@ -442,8 +436,7 @@ FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Inde
                           .least_row = value < 100 ? 38.0F : 0});
   row.tip = [&computed, &keeping, channel](Index token) {
     return quoted_and_numbered(computed, token) + "\n" +
-           keeping_words(keeping, channel, token, gate_letter(computed, keeping).first,
-                         half_life_words(keeping.mean[token]));
+           keeping_words(keeping, channel, token, half_life_words(keeping.mean[token]));
   };
   return row;
 }
@@ -523,7 +516,7 @@ void draw_learn_floor(Application& application) {
         add_strengths(floor, application, *courses.strengths, columns);
       else
         floor.rows.push_back({.name = "strength", .share = 56});
-      add_gates(floor, application, courses.keeping, session.state().learn.channel);
+      add_gates(floor, application, courses, session.state().learn.channel);
       add_errors(floor, computed, columns);
       if (grows) floor.rows.push_back(growth_row(computed, columns));
     }

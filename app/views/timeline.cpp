@@ -121,7 +121,7 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
     add_mark(Mark::Kind::box, c.error, "after");
     add_mark(Mark::Kind::hatched, c.error, "overshoot");
   }
-  if (facts.alpha) add_mark(Mark::Kind::square, c.gate, "half-life, log");
+  if (facts.kept) add_mark(Mark::Kind::square, c.gate, "half-life, log");
   if (facts.written && rows == RowsAbove::facts) {
     const std::string& rate = computed.written_symbol;
     const std::string words = rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : rate + "\\lVert k\\rVert^2";
@@ -175,7 +175,7 @@ std::string token_words(Session& session, Index token, Index bad) {
   const Computation& computed = *session.computed();
   const Index last = session.token();
   std::string words = fmt::format("token {}: {}", token + 1, quoted_word(computed, token));
-  words += facts_words(entry(computed.tokens, token), computed.recall(token), computed.written_symbol);
+  words += facts_words(computed, token, computed.recall(token));
   if (token < last) {
     const auto kept = session.questions().ask(KeptSince{{session.computed()}, token, last});
     if (kept.value && *kept.value) words += kept_words(**kept.value, quoted_word(computed, last));

@@ -185,16 +185,15 @@ std::string step_size_words(const StepReach& strengths, Index token) {
   return words;
 }
 
-std::string keeping_words(const Keeping& keeping, Index channel, Index token, const std::string& letter,
-                          const std::string& half_life) {
+std::string keeping_words(const Keeping& keeping, Index channel, Index token, const std::string& half_life) {
   const double kept = keeping.mean[token];
   std::string words = keeping.forgets ? fmt::format("f = {:.4g}: keeps {:.4g} of the memory", 1 - kept, kept)
-                                      : fmt::format("{} = {:.4g}", letter, kept);
+                                      : fmt::format("{} = {:.4g}", unicode(keeping.symbol), kept);
   if (keeping.channels > 1 && channel < 0)
     words += fmt::format(" on average, {:.4g} to {:.4g} in its {} channels", keeping.least[token],
                          keeping.most[token], keeping.channels);
   else if (keeping.channels > 1)
-    words += fmt::format(" in {} {}", keeping.array == "mu" ? "column" : "row", channel + 1);
+    words += fmt::format(" in {} {}", keeping.is_of_values ? "column" : "row", channel + 1);
   return words + ": " + half_life;
 }
 

@@ -142,15 +142,19 @@ inline std::string reach_symbol(const StepReach& strengths) {
 }
 
 /// "α = 0.9993: half-life 954 tokens": of `channel`, or of all channels together (-1).
-std::string keeping_words(const Keeping& keeping, Index channel, Index token, const std::string& letter,
-                          const std::string& half_life);
+std::string keeping_words(const Keeping& keeping, Index channel, Index token, const std::string& half_life);
 inline std::string growth_words(double root_mean_square) {
   return fmt::format("root mean square of the entries of S after the write: {:.3g}", root_mean_square);
+}
+
+constexpr const char* no_half_life_words(bool never_decays) {
+  return never_decays ? "no decay" : "no single decay";
 }
 
 inline constexpr const char* paint_words = "Drag to paint the bars; Shift+drag paints a ramp.";
 inline constexpr const char* no_strength_words =
     "every token of this rule has the same step size: there is no strength to paint";
-inline constexpr const char* no_gate_words = "this rule has one fixed decay: its slider is on the right";
+inline constexpr const char* no_gate_words =
+    "no input holds this decay token by token: it is one setting, or computed from other inputs";
 
 }  // namespace palimpsest

@@ -134,10 +134,13 @@ std::string half_lives_words(const Matrix<double>& alpha) {
   return least + " … " + most.substr(most.starts_with("half-life ") ? 10 : 0);
 }
 
-std::string facts_words(const TokenFacts& facts, const Recall* recall, const std::string& written_symbol) {
+std::string facts_words(const Findings& computed, Index token, const Recall* recall) {
+  const TokenFacts& facts = entry(computed.tokens, token);
+  const std::string& written_symbol = computed.written_symbol;
   std::string words;
-  if (facts.alpha)
-    words += fmt::format("\ndecay: α = {:.4f}, {}", *facts.alpha, half_life_words(*facts.alpha));
+  if (facts.kept)
+    words += fmt::format("\ndecay: {} = {:.4f}, {}", unicode(computed.kept_symbol), *facts.kept,
+                         half_life_words(*facts.kept));
   if (facts.beta) words += fmt::format("\nwrite strength: β = {:.4f}", *facts.beta);
   if (facts.written) {
     words += written_symbol.empty() ? fmt::format("\nwrite: ‖k‖‖v‖ = {}", fixed_number(*facts.written, 4))

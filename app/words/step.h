@@ -49,7 +49,7 @@ std::string half_life_words(double kept);
 std::string half_lives_words(const Matrix<double>& alpha);
 
 /// The facts of a token that are known: its decay, its write, its error before and after.
-std::string facts_words(const TokenFacts& facts, const Recall* recall, const std::string& written_symbol);
+std::string facts_words(const Findings& computed, Index token, const Recall* recall);
 
 /// "decay until “drum”: 0.93": how much of a write decay leaves.
 std::string kept_words(const KeptBetween& kept, const std::string& until);

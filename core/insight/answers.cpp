@@ -332,7 +332,7 @@ std::string phrase_before(std::span<const std::string> labels, Index token) {
 WordStrengths word_strengths(const Variant& variant, const Sequence& sequence) {
   constexpr double most_at_once = 1e3;  // a gate that is 0 takes all, and sums stay finite
   WordStrengths strengths = {.written = write_strengths(variant, sequence).of_token};
-  const std::optional<Keeping> kept = keeping(sequence);
+  const std::optional<Keeping> kept = keeping(variant, sequence);
   if (!kept) return strengths;
   strengths.faded.resize(sequence.tokens);
   double passed = 0;

@@ -148,7 +148,7 @@ std::optional<LearningMoment::Strength> strength_of(const Variant& variant, cons
   if (!array || !sequence.has(*array)) return std::nullopt;
   const Matrix<double> row = sequence.at(*array).rows<double>(token, 1);
   LearningMoment::Strength strength{.array = *array,
-                                    .symbol = rate_symbol(variant, sequence.settings, *array),
+                                    .symbol = input_symbol(variant, sequence.settings, *array),
                                     .value = row(0, row.cols() - 1),
                                     .channel = row.cols() - 1};
   const bool has_rate = step.problem.rate == strength.value;

@@ -248,7 +248,7 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
 std::optional<std::string> strength_array(const Variant& variant);
 
 /// LaTeX of the rate of this name, an input or what a row program makes of one, without its token: "\\beta".
-std::string rate_symbol(const Variant& variant, const Settings& settings, const std::string& name);
+std::string input_symbol(const Variant& variant, const Settings& settings, const std::string& name);
 
 /// The first tokens whose effective step size is above 1 and above 2 (StepReach::reach).
 struct ReachEdges {

@@ -3,7 +3,9 @@
 #include <ranges>
 
 #include "core/base/refuse.h"
+#include "core/insight/learning.h"
 #include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -52,26 +54,44 @@ bool carries_on(const Variant& variant, const Sequence& sequence, const Trace& t
 struct Gate {
   std::string array = {};  // as in Keeping
   bool forgets = false;
+  bool is_of_values = false;
   Matrix<double> logs = {};  // [T, channels]
 };
 
-std::optional<Gate> gate_of(const Sequence& sequence) {
-  for (const char* name : {"alpha", "gamma", "forget", "mu"}) {
-    if (!sequence.has(name) || sequence.at(name).rows() != sequence.tokens || sequence.tokens == 0) continue;
-    Gate gate{.array = name, .forgets = std::string_view(name) == "forget"};
-    gate.logs = sequence.at(name).all<double>();
+/// The decays that the rows of a program make, where no array that has them is declared; those of a token's
+/// rows multiply. Nothing where its parts mix.
+std::optional<Gate> gate_of_rows(const RowRule& rows, const Sequence& sequence) {
+  const Structure structure = rows.structure(sequence);
+  if (!structure.parts.empty() || (structure.decay == Decay::none && !structure.value_decay))
+    return std::nullopt;
+  Gate gate{.is_of_values = structure.decay == Decay::none};
+  constexpr Index at_once = 1024;  // a program is a copy of the inputs
+  for (Index first = 0; first < sequence.tokens; first += at_once) {
+    const Index count = std::min(at_once, sequence.tokens - first);
+    const auto program = rows.encode<double>(sequence, first, count);
+    const Matrix<double> decays = gate.is_of_values ? program.mu : program.alpha();
+    if (first == 0) gate.logs = Matrix<double>::Zero(sequence.tokens, decays.cols());
+    for (Index r = 0; r < decays.rows(); ++r)
+      gate.logs.row(first + r / structure.rows_per_read) += decays.row(r).array().log().matrix();
+  }
+  return gate;
+}
+
+std::optional<Gate> gate_of(const Variant& variant, const Sequence& sequence) {
+  if (sequence.tokens == 0) return std::nullopt;
+  for (const Input& input : variant.inputs) {
+    if (!input.keeps || !has_tokens(input) || !sequence.has(input.name)) continue;
+    Gate gate{.array = input.name,
+              .forgets = *input.keeps == 0,
+              .is_of_values = input.shape.back() == "dv",
+              .logs = sequence.at(input.name).all<double>()};
     const bool are_logs = gate.array == "alpha" && sequence.gates_are_logs;
     if (gate.forgets) gate.logs = (1 - gate.logs.array()).matrix();
     if (!are_logs) gate.logs = gate.logs.array().log().matrix();
     return gate;
   }
-  if (sequence.tokens == 0) return std::nullopt;
-  const auto& parameters = sequence.settings.parameters;
-  if (const auto gamma = parameters.find("gamma"); gamma != parameters.end())
-    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, std::log(gamma->second))};
-  if (const auto slope = parameters.find("slope"); slope != parameters.end())
-    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, -slope->second)};
-  return std::nullopt;
+  const RowRule* const rows = variant.rule->row_program();
+  return rows ? gate_of_rows(*rows, sequence) : std::nullopt;
 }
 
 }  // namespace
@@ -184,27 +204,41 @@ ReadMoments read_moments(const Variant& variant, const Sequence& sequence, Index
   return {.token = token, .before = read(first), .after = read(last + 1)};
 }
 
-std::optional<Keeping> keeping(const Sequence& sequence, std::optional<Index> channel) {
-  std::optional<Gate> gate = gate_of(sequence);
+std::optional<Keeping> keeping(const Variant& variant, const Sequence& sequence,
+                               std::optional<Index> channel) {
+  std::optional<Gate> gate = gate_of(variant, sequence);
   if (!gate) return std::nullopt;
   const Index channels = gate->logs.cols();
-  if (channel && !gate->array.empty()) {  // not a parameter, the same everywhere
+  if (channel && channels > 1) {
     if (*channel < 0 || *channel >= channels)
-      refuse("channel {} of {}; expected one of {}", *channel, gate->array, channels);
+      refuse("channel {} of {}; expected one of {}", *channel,
+             gate->array.empty() ? "the decay" : gate->array, channels);
     gate->logs = gate->logs.col(*channel).eval();
   }
+  const std::string made_by_rows = gate->is_of_values ? "mu" : "alpha";
   return Keeping{.array = gate->array,
+                 .symbol = gate->forgets ? "f"
+                                         : input_symbol(variant, sequence.settings,
+                                                        gate->array.empty() ? made_by_rows : gate->array),
                  .forgets = gate->forgets,
+                 .is_of_values = gate->is_of_values,
                  .channels = channels,
                  .mean = gate->logs.rowwise().mean().array().exp(),
                  .least = gate->logs.rowwise().minCoeff().array().exp(),
                  .most = gate->logs.rowwise().maxCoeff().array().exp()};
 }
 
-std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last) {
+bool never_decays(const Variant& variant, const Sequence& sequence) {
+  if (const RowRule* const rows = variant.rule->row_program()) return rows->structure(sequence).parts.empty();
+  return !variant.carried_out &&
+         std::ranges::none_of(variant.inputs, [](const Input& input) { return input.keeps.has_value(); });
+}
+
+std::optional<KeptBetween> kept_between(const Variant& variant, const Sequence& sequence, Index first,
+                                        Index last) {
   if (first < 0 || last < first || last >= sequence.tokens)
     refuse("tokens {} to {}; expected two of the {}, in their order", first, last, sequence.tokens);
-  const std::optional<Gate> gate = gate_of(sequence);
+  const std::optional<Gate> gate = gate_of(variant, sequence);
   if (!gate) return std::nullopt;
   const Vector<double> logs = gate->logs.middleRows(first + 1, last - first).colwise().sum().transpose();
   return KeptBetween{.channels = gate->logs.cols(),

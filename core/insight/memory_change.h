@@ -109,8 +109,10 @@ class TokensDone {
 
 /// How much of the memory every token keeps, over the channels of its gate.
 struct Keeping {
-  std::string array = {};     // the gate's input ("alpha", "gamma", "forget", "mu"); empty: a parameter
+  std::string array = {};     // the input that holds it; empty: the rule computes it, or has one decay
+  std::string symbol = {};    // LaTeX of the decay, or of the share that is forgotten, without its token
   bool forgets = false;       // the array holds 1 - decay, not the decay
+  bool is_of_values = false;  // its channels are the values', not the keys'
   Index channels = 1;         // of the gate
   Vector<double> mean = {};   // [T]: geometric
   Vector<double> least = {};  // [T]: of the channel that decays most
@@ -119,7 +121,12 @@ struct Keeping {
 
 /// Over all channels, or of one alone. Nothing where no gate makes the state decay. Throws InputError for a
 /// channel that does not exist.
-std::optional<Keeping> keeping(const Sequence& sequence, std::optional<Index> channel = {});
+std::optional<Keeping> keeping(const Variant& variant, const Sequence& sequence,
+                               std::optional<Index> channel = {});
+
+/// Whether a rule without keeping() has no decay at all; else each entry or part of its state decays by
+/// itself, or only a text's lines say how.
+bool never_decays(const Variant& variant, const Sequence& sequence);
 
 /// What is left of a write, as far as the gates go, after some later tokens.
 struct KeptBetween {
@@ -131,7 +138,8 @@ struct KeptBetween {
 
 /// The product of the gates of tokens first + 1 to last; nothing where no gate makes the state decay. Throws
 /// InputError for tokens that do not exist.
-std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last);
+std::optional<KeptBetween> kept_between(const Variant& variant, const Sequence& sequence, Index first,
+                                        Index last);
 
 /// The half-life in tokens of a decay `kept` per token: infinite for 1, 0 for 0.
 inline double half_life(double kept) {

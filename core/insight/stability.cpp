@@ -283,7 +283,7 @@ WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence,
     const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
     const Rates rate = rates(variant, sequence, first, count);
     strengths.rate = rate.name;
-    strengths.symbol = rate.name.empty() ? "" : rate_symbol(variant, sequence.settings, rate.name);
+    strengths.symbol = rate.name.empty() ? "" : input_symbol(variant, sequence.settings, rate.name);
     const Index steps = pairs.keys.rows() / count;
     for (Index t = 0; t < count; ++t) {
       const Index last = (t + 1) * steps - 1;
@@ -303,7 +303,7 @@ std::optional<std::string> strength_array(const Variant& variant) {
   return std::nullopt;
 }
 
-std::string rate_symbol(const Variant& variant, const Settings& settings, const std::string& name) {
+std::string input_symbol(const Variant& variant, const Settings& settings, const std::string& name) {
   const RowRule* const rows = variant.rule->row_program();
   if (!rows) return name == "delta" ? "\\Delta" : "\\" + name;  // a time step
   const Symbols symbols = rows->notation(settings).symbols;
@@ -317,7 +317,7 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
   const std::optional<std::string> array = strength_array(variant);
   if (array) {
     strengths.array = *array;
-    strengths.symbol = rate_symbol(variant, sequence.settings, *array);
+    strengths.symbol = input_symbol(variant, sequence.settings, *array);
   }
   if (sequence.tokens == 0) return strengths;
   std::vector<LearningStep> first;
@@ -340,7 +340,7 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
   }
   strengths.squares = strengths.reach = key_squares(variant, sequence, stop);
   if (const auto made = array ? made_rate(variant, sequence, *array, stop) : std::nullopt) {
-    strengths.symbol = rate_symbol(variant, sequence.settings, made->name);
+    strengths.symbol = input_symbol(variant, sequence.settings, made->name);
     strengths.reach.array() *= made->of_step.array();
   } else if (array) {
     const Matrix<double> rates = sequence.at(*array).all<double>();

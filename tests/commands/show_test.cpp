@@ -184,6 +184,7 @@ TEST_CASE("show recall and gates write a number for every token", "[show]") {
   }
   CHECK(numbers("gates", {"--variant", "linear"})["keeping"].is_null());
   CHECK_THAT(show("gates", {"--variant", "linear"}).out, says("This rule has no decay."));
+  CHECK_THAT(show("gates", {"--variant", "mamba"}).out, says("This rule has no single decay."));
   CHECK_THAT(show("gates").out, says("half-life"));
 }
 

@@ -8,6 +8,8 @@
 #include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
+#include "core/rules/row_map.h"
+#include "core/written/written_rule.h"
 #include "tests/apart.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -271,7 +273,7 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   CHECK(std::abs(kept_for(half_life(0.9)) - 0.9) < exact_loss);
   CHECK(kept_for(0) == 0);
   const Case each = random_case("kda", {.tokens = 6, .dk = 3, .dv = 2});
-  const auto all = keeping(each.sequence);
+  const auto all = keeping(*each.variant, each.sequence);
   REQUIRE(all);
   CHECK(all->channels == 3);
   Matrix<double> alpha = each.sequence.at("alpha").all<double>();
@@ -279,10 +281,10 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   for (Index t = 0; t < 6; ++t) {
     CHECK(std::abs(all->mean[t] - std::cbrt(alpha.row(t).prod())) < exact_loss);
     CHECK(std::abs(all->least[t] - alpha.row(t).minCoeff()) < exact_loss);
-    CHECK(std::abs(keeping(each.sequence, 1)->mean[t] - alpha(t, 1)) < exact_loss);
+    CHECK(std::abs(keeping(*each.variant, each.sequence, 1)->mean[t] - alpha(t, 1)) < exact_loss);
   }
-  CHECK_THROWS_AS(keeping(each.sequence, 3), InputError);
-  const auto left = kept_between(each.sequence, 1, 4);
+  CHECK_THROWS_AS(keeping(*each.variant, each.sequence, 3), InputError);
+  const auto left = kept_between(*each.variant, each.sequence, 1, 4);
   REQUIRE(left);
   const Vector<double> product =
       (alpha.row(2).array() * alpha.row(3).array() * alpha.row(4).array()).transpose();
@@ -290,23 +292,40 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   CHECK(std::abs(left->least - product.minCoeff()) < exact_loss);
   CHECK(std::abs(left->most - product.maxCoeff()) < exact_loss);
   CHECK(std::abs(left->mean - std::cbrt(product.prod())) < exact_loss);
-  CHECK(kept_between(each.sequence, 3, 3)->mean == 1);
-  CHECK_THROWS_AS(kept_between(each.sequence, 4, 3), InputError);
-  CHECK_THROWS_AS(kept_between(each.sequence, 0, 6), InputError);
-  CHECK_FALSE(keeping(random_case("deltanet", {.tokens = 4, .dk = 2, .dv = 2}).sequence));
+  CHECK(kept_between(*each.variant, each.sequence, 3, 3)->mean == 1);
+  CHECK_THROWS_AS(kept_between(*each.variant, each.sequence, 4, 3), InputError);
+  CHECK_THROWS_AS(kept_between(*each.variant, each.sequence, 0, 6), InputError);
+  const Case without = random_case("deltanet", {.tokens = 4, .dk = 2, .dv = 2});
+  CHECK_FALSE(keeping(*without.variant, without.sequence));
   // A gate of the value channels, and one decay for all tokens, make forget as well.
   const Case by_value = random_case("value_decay", {.tokens = 4, .dk = 3, .dv = 2});
-  const auto values = keeping(by_value.sequence);
+  const auto values = keeping(*by_value.variant, by_value.sequence);
   REQUIRE(values);
   CHECK(values->array == "mu");
   CHECK(values->channels == 2);
   const Matrix<double> mu = by_value.sequence.at("mu").all<double>();
   CHECK(std::abs(values->least[2] - mu.row(2).minCoeff()) < exact_loss);
   const Case fixed = random_case("lightning", {.tokens = 4, .dk = 3, .dv = 2});
-  const auto slope = keeping(fixed.sequence);
+  const auto slope = keeping(*fixed.variant, fixed.sequence);
   REQUIRE(slope);
   CHECK(slope->array.empty());
   CHECK(std::abs(slope->mean[3] - std::exp(-fixed.sequence.parameter("slope"))) < exact_loss);
+  // A decay that no input holds, and one that a text computes and calls something else.
+  const Case computed = random_case("longhorn", {.tokens = 4, .dk = 3, .dv = 2});
+  const auto of_keys = keeping(*computed.variant, computed.sequence);
+  REQUIRE(of_keys);
+  CHECK(of_keys->channels == 3);
+  const auto fades =
+      key_decays(computed.variant->rule->row_program()->encode<double>(computed.sequence, 2, 1));
+  CHECK(std::abs(of_keys->least[2] - fades.minCoeff()) < exact_loss);
+  const Variant& written =
+      written_rule("inputs x: number per token\nlambda = sigmoid(x)\nS = lambda^2 S + k v^T\no = S^T q")
+          .variant;
+  const Case own = random_case(written, {}, {.tokens = 4, .dk = 3, .dv = 2});
+  const auto squared = keeping(written, own.sequence);
+  REQUIRE(squared);
+  CHECK(squared->array.empty());
+  CHECK(std::abs(squared->mean[1] - std::pow(1 + std::exp(-own.sequence.at("x")(1, 0)), -2)) < exact_loss);
 }
 
 TEST_CASE("keys keep their cosines in three channels, and lie in their main directions", "[keys]") {

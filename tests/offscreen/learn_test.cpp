@@ -264,7 +264,7 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
     return words_at("learn/floor/tip");
   };
   const double beta = *computed.tokens[42].beta;
-  const double alpha = *computed.tokens[42].alpha;
+  const double alpha = *computed.tokens[42].kept;
   CHECK_THAT(told_at("learn/floor/lane/42"), says("“drum” (token 43) after “drum” (token 43).\n"));
   CHECK_THAT(told_at("learn/floor/strength"), says("“drum” (token 43)\nβ‖k‖² = ") &&
                                                   says("effective step size") &&
@@ -276,7 +276,7 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   CHECK_THAT(told_at("learn/floor/error"),
              says(fmt::format("“drum” (token 43)\n‖e‖ before the write {:.3g}, after {:.3g}",
                               std::sqrt(2 * recall->before), std::sqrt(2 * recall->after))));
-  Keeping keeping{.array = "forget", .forgets = true, .channels = 4};
+  Keeping keeping{.array = "forget", .symbol = "f", .forgets = true, .channels = 4};
   keeping.mean = Vector<double>::Constant(60, 0.98);
   keeping.least = Vector<double>::Constant(60, 0.9);
   keeping.most = Vector<double>::Constant(60, 1);

@@ -273,7 +273,7 @@ namespace {
 struct Quiet : Computation {
   Quiet() {
     for (auto& form : forms) form = std::make_shared<FormResult>();
-    tokens.assign(21, {.alpha = 0.9, .beta = 0.1, .written = 0.4});
+    tokens.assign(21, {.kept = 0.9, .beta = 0.1, .written = 0.4});
     tokens[20].written = 1;
     written_by = "beta";
     TokenRecalls known;
@@ -305,7 +305,7 @@ TEST_CASE("where nothing happens there is no mark, and a strong write is one", "
 
 TEST_CASE("every kind of event is a mark of its own words", "[marks]") {
   Quiet computed;
-  computed.tokens[3].alpha = 0.5;
+  computed.tokens[3].kept = 0.5;
   CHECK(at(computed, 3) == "decays more than most tokens");
   TokenRecalls recalls = *computed.recalls;
   recalls.tokens[4].before = 8;
