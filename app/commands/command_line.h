@@ -90,7 +90,6 @@ std::string compiler();
 /// All of these: "palimpsest 0.1.0 (8b2397777cd2), GCC 12.2.0".
 std::string program_in_words();
 
-/// The version of Eigen that it was built with.
 std::string eigen_version();
 
 /// The progress of a command: a line on a terminal, replaced by the next one and removed in the end.

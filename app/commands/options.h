@@ -18,7 +18,6 @@ namespace palimpsest {
 
 struct WrittenRule;
 
-/// How an option is given.
 struct GivenHow {
   bool required = false;
   bool by_commas = false;       // values separated by commas
@@ -38,7 +37,6 @@ class CommandOptions {
   /// One of several values.
   void list(const char* name, const std::string& words,
             const GivenHow& how = {.by_commas = true, .repeated = true});
-  /// A number from `least` to `most`.
   void number(const char* name, const std::string& words, double standard, double least, double most);
   void flag(const char* name, const std::string& words);
 
@@ -82,9 +80,7 @@ std::vector<std::string> each_once(const std::vector<std::string>& texts);
 template <class Value, class Parse>
 std::vector<Value> parsed(const std::vector<std::string>& texts, std::vector<Value> otherwise, Parse parse) {
   if (texts.empty()) return otherwise;
-  std::vector<Value> values;
-  for (const std::string& text : each_once(texts)) values.push_back(parse(text));
-  return values;
+  return made_of(each_once(texts), parse);
 }
 
 /// Key and value channels side by side, from --dk and --dv, `most` at most: as many of each where one of the
@@ -111,10 +107,8 @@ const WrittenRule& rule_in_file(const std::string& file);
 /// InputError.
 std::string variant_id(const std::string& given);
 
-/// The form called `text`; throws InputError listing all.
+/// The form or the precision called `text`; throws InputError listing all.
 Form parse_form(std::string_view text);
-
-/// The precision called `text`; throws InputError listing all.
 Precision parse_precision(std::string_view text);
 
 /// The variants, forms and precisions of a plan, where they are given. Throws InputError.

@@ -34,9 +34,7 @@ Json tokens_json(const ShownPlace& place, const std::vector<Index>& tokens) {
 
 /// The tokens that the memory is queried for.
 std::vector<Index> tokens_of(const std::vector<AskedWord>& words) {
-  std::vector<Index> tokens;
-  for (const AskedWord& word : words) tokens.push_back(word.token);
-  return tokens;
+  return made_of(words, &AskedWord::token);
 }
 
 /// JSON has no infinity.

@@ -1,7 +1,6 @@
 #include "app/lessons/expression.h"
 
 #include <fmt/ranges.h>
-#include <charconv>
 #include <cmath>
 
 namespace palimpsest {

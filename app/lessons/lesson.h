@@ -1,7 +1,5 @@
 #pragma once
 
-#include <map>
-
 #include "app/commands/show_views.h"
 #include "app/lessons/expression.h"
 #include "app/session/session.h"
@@ -20,7 +18,6 @@ struct TextPlace {
 /// Throws InputError: "line 12, column 3: ...".
 [[noreturn]] void refuse_at(TextPlace at, const std::string& words);
 
-/// An expression, and where it is written.
 struct WrittenExpression {
   FactExpression expression;
   TextPlace at = {};
@@ -102,7 +99,6 @@ std::vector<TextPlace> settings_without_effect(const Lesson& lesson);
 /// The views that the expressions of a step name, in order.
 std::vector<std::string> views_of(const LessonStep& step);
 
-/// All expressions of a step.
 std::vector<const WrittenExpression*> expressions_of(const LessonStep& step);
 
 /// A number as the text shows it: as written, or its expression's value; "…" while that is not known.

@@ -1,4 +1,4 @@
-#include "app/scene/editor.h"
+#include "app/scene/window.h"
 
 #include <TextEditor.h>
 

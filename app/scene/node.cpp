@@ -16,6 +16,23 @@ Node that_fits(const std::vector<std::string>& words, Ink ink) {
   return first_that_fits(std::move(wishes));
 }
 
+void FlowingWords::add(std::string_view words, style::Text letters, Ink ink) {
+  while (!words.empty()) {
+    std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(end).starts_with(" %")) end = std::min(words.find(' ', end + 1), words.size());
+    if (end > 0) add(text(std::string(words.substr(0, end)), letters, ink, Fit::whole));
+    if (end < words.size()) goes_on_ = false;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+}
+
+void FlowingWords::add(Node node) {
+  if (std::exchange(goes_on_, true))
+    words_.back() = row({std::move(words_.back()), std::move(node)}, Gap::none);
+  else
+    words_.push_back(std::move(node));
+}
+
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip) {
   Nodes all;

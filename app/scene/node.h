@@ -490,12 +490,26 @@ inline Node row(Nodes nodes, Gap gap = Gap::near) { return {Row{.nodes = std::mo
 inline Node top_row(Nodes nodes, Gap gap) {
   return {Row{.nodes = std::move(nodes), .gap = gap, .on_top = true}};
 }
-/// One node, centred in the width.
 inline Node centred(Node node) { return row({rest(), std::move(node), rest()}, Gap::none); }
 /// A row that wraps.
 inline Node flow(Nodes nodes, Gap gap = Gap::near) {
   return {Row{.nodes = std::move(nodes), .gap = gap, .wraps = true}};
 }
+/// A flow made of several pieces, which wraps between words; what has no space between stays together.
+class FlowingWords {
+ public:
+  /// Adds words; "11 %" stays in one piece.
+  void add(std::string_view words, style::Text letters, Ink ink);
+
+  /// Adds a node that does not wrap, after the last word or, if a space ended that, beside it.
+  void add(Node node);
+
+  Node flow(Gap gap) && { return scene::flow(std::move(words_), gap); }
+
+ private:
+  Nodes words_;
+  bool goes_on_ = false;  // no space has ended the last word
+};
 inline Node column(Nodes nodes, Gap gap = Gap::small) { return {Column{std::move(nodes), gap}}; }
 inline Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = Gap::tight) {
   return {Grid{columns, std::move(cells), across, down}};

@@ -221,7 +221,6 @@ struct PlotGuess {
 /// That of the current Dear ImGui context.
 PlotGuess& plot_guess();
 
-/// Draws a marker of a plot, for a legend.
 void draw_plot_marker(ImVec2 at, const PlotLook& look);
 
 /// Draws `plot` in `room` (screen pixels) and notes its parts, below its name: "axis/x", "series/NAME",

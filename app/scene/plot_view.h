@@ -62,7 +62,6 @@ struct Taken {
   bool cross(const Rectangle& place, bool uprights_too = true) const;  // whether a line crosses
 };
 
-/// Whether a line through points crosses a rectangle.
 bool crosses(const std::vector<ImVec2>& line, const Rectangle& box);
 
 /// The place of a label, and whether it covers nothing.

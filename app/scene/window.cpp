@@ -5,7 +5,6 @@
 #include <imgui_stdlib.h>
 
 #include "app/gl/context_local.h"
-#include "app/scene/editor.h"
 #include "app/scene/parts.h"
 #include "app/widgets/chart.h"
 #include "app/words/glossary.h"

@@ -39,8 +39,11 @@ void show_panel(const char* name, bool scrolls, const std::function<Node()>& con
 /// item under the pointer.
 void explain(std::string latex, std::string words, std::string papers);
 
-/// Brings the panel with this title to the front.
 inline void focus_panel(const char* title) { ImGui::SetWindowFocus(title); }
+
+/// Draws the text of an editor in a rectangle of the current window and lets the user edit it. Returns the
+/// text when a short pause follows a change; nothing otherwise.
+std::optional<std::string> edit(const Editor& editor, const std::string& label, const Rectangle& where);
 
 /// A bar across the window, `top` screen pixels below its upper edge and `height` high, including padding.
 void show_bar(const char* name, float height, const Node& content, float top = 0);
@@ -62,7 +65,6 @@ inline bool pointer_moves() { return ImGui::GetIO().MouseDelta != ImVec2(0, 0); 
 /// The wheel's movement over the current window, in lines.
 inline float wheel() { return ImGui::IsWindowHovered() ? ImGui::GetIO().MouseWheel : 0; }
 
-/// Whether the last click was the second of two.
 inline bool is_second_click() { return ImGui::GetIO().MouseClickedLastCount[ImGuiMouseButton_Left] == 2; }
 
 /// Whether the current card or list has just appeared; and a way to close it.

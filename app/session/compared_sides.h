@@ -43,17 +43,14 @@ std::string why_it_stays(const SessionState& state, std::size_t index);
 /// The state without a side; unchanged if that stays.
 SessionState without_side(SessionState state, std::size_t index);
 
-/// The state with another reference.
 SessionState with_reference(SessionState state, std::size_t index);
 
-/// The state with `side` in place of the one with this index.
 SessionState with_side_as(SessionState state, std::size_t index, Side side);
 
 /// `side` with the rule at `place` of the rail (core/variants/variants.h). It keeps the settings that this
 /// rule has, too.
 Side moved_on_rail(Side side, double place);
 
-/// The place of a side on the rail; nothing if it is not on it.
 std::optional<double> place_on_rail(const Side& side);
 
 /// `side` a tenth of the way to the next stop further on the rail (direction 1) or back (-1), or where the

@@ -58,7 +58,6 @@ struct DoubtsAboutFile {
   Found<std::vector<Doubt>> compute(const Effort&) const { return doubts_about_file(id); }
 };
 
-/// A preview of an array in a file.
 struct FileArray {
   std::string name = {};
   std::vector<Index> shape = {};

@@ -34,7 +34,6 @@ struct EditedHead {
   std::set<std::string> made_up = {};                    // the added arrays
 };
 
-/// A kind of edit.
 struct EditKind {
   const char* id;
   const char* words;  // "every decay to this power": the user's name of a slider

@@ -56,7 +56,6 @@ concept HasFields = requires {
   fields_of(std::type_identity<Struct>{});
 };
 
-/// Calls `visit` with each field of a struct.
 template <HasFields Struct, class Visit>
 void visit_fields(const Visit& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, fields_of(std::type_identity<Struct>{}));
@@ -84,10 +83,9 @@ concept NamedInOrder = requires(Enum value) {
   names_of(value);
 };
 
-/// The name of a value.
 constexpr const char* name(NamedInOrder auto value) { return entry(names_of(value), value); }
 
-/// Its values.
+/// All values of such an enumeration.
 template <NamedInOrder Enum>
 inline constexpr auto all_of = [] {
   std::array<Enum, names_of(Enum{}).size()> all{};

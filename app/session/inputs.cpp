@@ -42,7 +42,6 @@ double largest_squared_key(const Array& k) {
   return largest;
 }
 
-/// The geometric mean of all decays.
 double geometric_mean(const Array& decays, bool are_logs) {
   double sum = 0;
   for (Index i = 0; i < decays.size(); ++i) sum += are_logs ? decays[i] : std::log(decays[i]);

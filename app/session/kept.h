@@ -158,7 +158,6 @@ class PinnedPlaces {
   /// The place to go to, forwards (+1) or backwards (-1); null where none follows.
   const PinnedPlace* after(int direction) const;
 
-  /// Stands at the one with this index.
   void go_to(Index index) { present_ = index; }
 
   /// Takes one out; stands at the one before it if it was the present one.
@@ -190,7 +189,6 @@ class KeptPlaces : public KeptFile {
   /// What the file says.
   const std::vector<PinnedPlace>& read() const { return seen_; }
 
-  /// Keeps `now` if it has changed.
   void keep(const std::vector<PinnedPlace>& now, bool at_once = false);
 
  private:

@@ -61,8 +61,7 @@ struct Facts {
 
   /// Whether it comes from numbers and settings alone.
   bool is_same_for_all(const Expression& x) const {
-    std::vector<std::string> results;
-    for (const Equation& line : form.definitions) results.push_back(line.result);
+    std::vector<std::string> results = made_of(form.definitions, &Equation::result);
     return is_fixed(rule, expand(x, form.definitions, results));
   }
 

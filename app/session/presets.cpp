@@ -422,9 +422,8 @@ Request parse(std::string_view id) {
 
 /// The captures that the program ships, by name.
 std::vector<std::string> capture_names() {
-  std::vector<std::string> names;
-  for (const auto& file : files_ending(asset("captures"), ".npz")) names.push_back(file.stem().string());
-  return names;
+  return made_of(files_ending(asset("captures"), ".npz"),
+                 [](const auto& file) { return file.stem().string(); });
 }
 
 }  // namespace

@@ -39,7 +39,6 @@ struct Known {
   std::string reason;                  // why there is no value, in words
 };
 
-/// The stop token and the progress of a computation.
 struct Effort {
   std::stop_token stop = {};                  // no longer wanted: throw Cancelled
   std::function<void(double)> progress = {};  // tells how much is done, from 0 to 1; may be empty

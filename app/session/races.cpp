@@ -118,8 +118,7 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
 Found<RaceReport> RecordedRace::compute(const Effort& effort) const { return read_race(file, effort.stop); }
 
 Found<RaceFigures> FiguresOfRaces::compute(const Effort&) const {
-  std::vector<const RaceReport*> all;
-  for (const auto& report : reports) all.push_back(report.get());
+  std::vector<const RaceReport*> all = made_of(reports, [](const auto& report) { return report.get(); });
   return race_figures(all, leading, selection, whole);
 }
 

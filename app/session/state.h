@@ -105,7 +105,6 @@ struct Place {
 /// The largest sharpness of softmax beside a rule: its exp() is still finite.
 inline constexpr double most_sharpness = 256;
 
-/// How Attend shows the weights.
 struct AttentionView {
   bool shares = true;     // shares of each row; else the weights themselves
   bool diagonal = false;  // include the current token
@@ -153,7 +152,6 @@ struct TextView {
   bool operator==(const TextView&) const = default;
 };
 
-/// What Learn shows.
 struct LearnView {
   LearnPage page = LearnPage::step;
   NetworkSide network = NetworkSide::forward;
@@ -231,7 +229,6 @@ struct RaceWish {
   bool operator==(const RaceWish&) const = default;
 };
 
-/// The state of Measure.
 struct MeasureState {
   RaceWish wish = {};
   std::vector<std::string> reports = {};  // opened files, in this order

@@ -88,7 +88,6 @@ std::span<const ShippedModel> shipped_models();
 /// The file of weights of a model by its name.
 std::filesystem::path model_file(const std::string& name);
 
-/// A typed text that was read.
 struct ReadText {
   TypedText typed;
   std::shared_ptr<const SmallModel> model;
@@ -109,7 +108,6 @@ std::shared_ptr<const ReadText> read_text(const std::string& id);
 /// The data of its layer and head: what enters the rule, changes made, and the text as DataSet::read.
 DataSet make_text_data(const std::string& id);
 
-/// A text to start from.
 struct StartingText {
   const char* name;
   std::string text;

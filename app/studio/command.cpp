@@ -178,9 +178,7 @@ std::vector<const Command*> search(std::initializer_list<std::span<const Command
     }
   }
   std::ranges::stable_sort(hits, {}, [](const Hit& hit) { return std::tuple(hit.distance, hit.age); });
-  std::vector<const Command*> found;
-  for (const Hit& hit : hits) found.push_back(hit.command);
-  return found;
+  return made_of(hits, &Hit::command);
 }
 
 }  // namespace palimpsest

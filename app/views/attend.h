@@ -47,7 +47,6 @@ double attended_range(Application& application, std::optional<WeighedBy> by = {}
 /// What is known of the current rule's weights; empty until it is computed.
 const AttentionFacts& attention_facts(Application& application);
 
-/// The row of weights of a token.
 Known<RowOfWeights> ask_row(Application& application, Index token);
 
 /// A bar's colour: warm adds, cool subtracts. A bar that is short beside `most` stays visible.

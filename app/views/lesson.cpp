@@ -1,5 +1,4 @@
 #include "app/scene/spotlight.h"
-#include "app/views/flowing_words.h"
 #include "app/views/found_list.h"
 
 namespace palimpsest {
@@ -26,7 +25,7 @@ Node line_of_text() {
 }
 
 Node paragraph(const LessonText& text, const Facts* facts, scene::Ink ink) {
-  FlowingWords words;
+  scene::FlowingWords words;
   for (const LessonSpan& span : text) {
     switch (span.kind) {
       case LessonSpan::Kind::words:

@@ -291,7 +291,7 @@ bool is_reading(const MeasuredNow& now, const Races& races) {
 /// none.
 std::pair<std::string, std::string> split_at(const std::string& sentence, std::size_t cut) {
   if (cut == std::string::npos) return {sentence, {}};
-  return {sentence.substr(0, cut) + ".", with_capital(sentence.substr(cut + 2)) + " "};
+  return {sentence.substr(0, cut) + ".", capitalised(sentence.substr(cut + 2)) + " "};
 }
 
 /// A headline with as many of its clauses as fit; the others come first in the text below.

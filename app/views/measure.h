@@ -29,7 +29,6 @@ const MeasuredNow& measured(Application& application);
 /// missing.
 std::string point_words(const RacePoint& point, const SeenReport& of);
 
-/// The points of all lines.
 inline auto points_of(const std::vector<RaceLine>& lines) {
   return lines | std::views::transform(&RaceLine::points) | std::views::join;
 }
@@ -51,12 +50,5 @@ inline RateUnit rate_unit(double highest) {
 
 /// Times over lengths.
 Plot race_plot(Application& application, const MeasuredNow& now);
-
-/// The words with a capital first letter.
-inline std::string with_capital(std::string words) {
-  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
-    words.front() = static_cast<char>(words.front() - 'a' + 'A');
-  return words;
-}
 
 }  // namespace palimpsest

@@ -385,7 +385,7 @@ std::string shares_sentence(std::vector<UnderRoof> points) {
     words += fmt::format("{}{}{} {}", i > 0 ? ", " : "", without_chunk(points[i].line->name),
                          i > 0 ? "" : " uses", in_percent(points[i].share));
   }
-  return with_capital(std::move(words)) + " of the roof.";
+  return capitalised(words) + " of the roof.";
 }
 
 Node roof(Application& application) {

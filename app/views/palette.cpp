@@ -171,8 +171,7 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
   }
   const auto found =
       search({application.commands(), palette.here}, list.filter.typed, application.recent_commands);
-  std::vector<std::string> ids;
-  for (const Command* command : found) ids.push_back(command->id);
+  std::vector<std::string> ids = made_of(found, &Command::id);
   list.follow(ids, false);
   const auto want = [&wanted, &application](const Command& command) {
     if (!why_not(command, application).empty()) return;  // the reason is visible

@@ -5,7 +5,6 @@
 #include "app/session/typed_text.h"
 #include "app/views/answers.h"
 #include "app/views/floor.h"
-#include "app/views/flowing_words.h"
 
 // What the workspaces share at the level "story"; the story of Step; and that of the open text.
 
@@ -22,7 +21,7 @@ constexpr float between_tables = 60;
 
 Node sentence(const std::vector<Spoken>& all) {
   const ImU32 answer = style::colours().value;
-  FlowingWords words;
+  scene::FlowingWords words;
   for (const Spoken& said : all) {
     if (said.is_answer)
       words.add(scene::text(said.words, style::Text::story, answer, Fit::whole));
@@ -211,8 +210,7 @@ CellTables story_cells(const MemoryStory& story, bool is_small) {
 
 CellValues story_table(const MemoryStory& story, const std::vector<SharedKey>& keys, const char* name,
                        std::vector<std::string> titles, const Matrix<double>& values) {
-  std::vector<Index> rows;
-  for (const SharedKey& key : keys) rows.push_back(key.row);
+  std::vector<Index> rows = made_of(keys, &SharedKey::row);
   return {.name = name,
           .titles = titles,
           .values = values(rows, Eigen::all),

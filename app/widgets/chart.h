@@ -23,7 +23,6 @@ std::string axis_number(double value, double distance);
 /// Slanted lines that mark something as absent.
 void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour);
 
-/// A line through points.
 void solid_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width);
 
 /// A dashed line through points, `dash` screen pixels long each; only the visible dashes are drawn.

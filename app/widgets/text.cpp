@@ -1,7 +1,5 @@
 #include "app/widgets/text.h"
 
-#include <fmt/format.h>
-
 #include "app/gl/context_local.h"
 
 namespace palimpsest {

@@ -25,7 +25,6 @@ Showing::Showing(const Look& look, const std::function<void()>& note)
 
 Showing::~Showing() { application.races.leave(application.session); }
 
-/// Opens what the window is to show.
 WindowOptions Showing::open(const Look& look) {
   constexpr float as_the_monitor_says = 0;
   const float scale = scale_of(look, as_the_monitor_says);

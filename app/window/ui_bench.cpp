@@ -93,8 +93,7 @@ class Person {
 FramesOf frames_of(const std::string& form, const std::string& what, const std::vector<FrameTime>& times,
                    std::optional<bool> complete = {}) {
   const auto spread_of = [&](double FrameTime::*part) {
-    std::vector<double> durations;
-    for (const FrameTime& time : times) durations.push_back(time.*part);
+    std::vector<double> durations = made_of(times, part);
     return spread(durations);
   };
   return {form,
@@ -479,9 +478,7 @@ std::vector<const char*> workspaces_asked(const std::optional<std::string>& aske
     return {find_row(workspaces(), *asked, &Workspace::id,
                      fmt::format("--workspace is \"{}\"; expected one of", shown(*asked)))
                 .id};
-  std::vector<const char*> all;
-  for (const Workspace& workspace : workspaces()) all.push_back(workspace.id);
-  return all;
+  return made_of(workspaces(), &Workspace::id);
 }
 
 int measure(const CommandOptions& options, const Console& console) {

@@ -16,7 +16,6 @@ inline std::string divergence_words(const Divergence& divergence) {
                      divergence.token + 1, divergence.words);
 }
 
-/// Whether a fault is injected into a form.
 inline bool has_fault_in(const Computation& computed) { return computed.right && computed.no_fault.empty(); }
 
 /// The injected fault: what it does, in which form, and how to remove it.

@@ -45,14 +45,12 @@ class MatrixView {
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
 
-  /// The element in `row` and `column`.
   double operator()(Index row, Index column) const { return (*array_)[offset_ + row * row_stride_ + column]; }
 
   /// Rows first .. first+count-1, converted to Scalar: [count, columns].
   template <class Scalar>
   Matrix<Scalar> rows(Index first, Index count) const;
 
-  /// All rows.
   template <class Scalar>
   Matrix<Scalar> all() const {
     return rows<Scalar>(0, rows_);

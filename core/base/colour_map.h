@@ -33,7 +33,6 @@ extern const ColourMap light_colour_map;
 /// exactly the same colours on the graphics card.
 inline constexpr int colour_steps = 511;
 
-/// The step that encodes "not a number".
 inline constexpr int nan_step = colour_steps + 1;
 
 /// A smaller range than this (also a negative one and NaN) counts as no range: every number is at step 0.

@@ -67,13 +67,11 @@ class Undisturbed {
   void (*former_)() = let_others_go_on;
 };
 
-/// Whether a computation is to stop.
 inline bool is_asked_to_stop(const std::stop_token& stop) {
   if (let_others_go_on) let_others_go_on();
   return stop.stop_requested();
 }
 
-/// Throws Cancelled if a stop was requested.
 inline void stop_if_asked(const std::stop_token& stop) {
   if (is_asked_to_stop(stop)) throw Cancelled();
 }

@@ -43,7 +43,6 @@ enum class Form {
 
 inline constexpr Form all_forms[] = {Form::recurrent, Form::chunkwise, Form::two_pass, Form::parallel};
 
-/// Whether a form has a chunk size.
 constexpr bool has_chunks(Form form) { return form == Form::chunkwise || form == Form::two_pass; }
 
 inline constexpr Precision all_precisions[] = {Precision::f64, Precision::f32, Precision::tf32,
@@ -62,10 +61,8 @@ constexpr Precision given_in(Precision precision) {
   return precision == Precision::tf32 ? Precision::f32 : precision;
 }
 
-/// The name of a form as the command line and the files spell it.
+/// The names as the command line and the files spell them.
 const char* name(Form form);
-
-/// The name of a precision as the command line and the files spell it.
 const char* name(Precision precision);
 
 /// The largest magnitude among the finite entries; 0 if there are none.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,14 @@ constexpr bool is_among(const Value& value, const List& list, Projection project
 template <class Value, class Item>
 constexpr bool is_among(const Value& value, std::initializer_list<Item> list) {
   return std::ranges::find(list, value) != list.end();
+}
+
+/// What `make`, a member or a function, gives for each of a list.
+template <class List, class Make>
+auto made_of(const List& list, Make make) {
+  std::vector<std::remove_cvref_t<decltype(std::invoke(make, *std::begin(list)))>> all;
+  for (const auto& each : list) all.push_back(std::invoke(make, each));
+  return all;
 }
 
 /// What a list of pairs in the order in which they came holds under a key; a new value where it holds none.

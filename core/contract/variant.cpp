@@ -147,8 +147,7 @@ Settings resolve(const Variant& variant, const Settings& given) {
     if (parameter.standard) settings.parameters[parameter.name] = *parameter.standard;
   }
 
-  std::vector<std::string> known;
-  for (const Option& option : variant.options) known.push_back(option.name);
+  std::vector<std::string> known = made_of(variant.options, &Option::name);
   for (const Parameter& parameter : parameters) known.push_back(parameter.name);
   const auto reject_unknown = [&](const std::string& name) {
     if (!is_among(name, known))

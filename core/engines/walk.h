@@ -96,10 +96,8 @@ class Walk {
   virtual Footprint need(bool /*recorded*/) const { return {}; }
 
  protected:
-  /// The rows of the arrays that belong to a block.
   Rows<Scalar> rows(const Block& block) const { return {sequence_, block.first_token, block.count}; }
 
-  /// Records the array `name` of a block.
   void record_input(const char* name, const Block& block, Recorder& recorder) const {
     recorder.rows(name, form_ == Form::recurrent, rows(block)(name));
   }
@@ -109,7 +107,6 @@ class Walk {
     if (sequence_.parameter("scale") != 1) recorder("scale", sequence_.parameter("scale"));
   }
 
-  /// Records q, k, v and the scale.
   void record_inputs(const Block& block, Recorder& recorder) const {
     for (const char* name : {"q", "k", "v"}) record_input(name, block, recorder);
     record_scale(recorder);
@@ -154,8 +151,7 @@ class OperatorWalk : public Walk<Scalar> {
       const auto& head = static_cast<const OperatorWalk&>(*heads[h]);
       return head.tokens({.count = head.sequence_.tokens});
     });
-    std::vector<Carried<Scalar>> carried;
-    for (const auto& head : heads) carried.push_back(head->initial());
+    std::vector<Carried<Scalar>> carried = made_of(heads, [](const auto& head) { return head->initial(); });
     std::vector<Matrix<Scalar>> o =
         engine_.run({.form = this->form_, .chunk_size = chunk_size, .stop = stop}, all, carried);
     std::vector<Walked<Scalar>> walked;

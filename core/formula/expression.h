@@ -64,7 +64,6 @@ Expression diagonal(Expression x);
 Expression call(std::string function, std::vector<Expression> arguments);
 Expression named(std::string result, Expression definition);
 
-/// The value of a number.
 double value_of(const Expression& number);
 
 /// One definition: result := expression.

@@ -116,9 +116,7 @@ class Signature {
 }  // namespace
 
 std::vector<Shape> shapes_of(Arguments arguments) {
-  std::vector<Shape> shapes;
-  for (const Matrix<double>& each : arguments) shapes.push_back({each.rows(), each.cols()});
-  return shapes;
+  return made_of(arguments, [](const Matrix<double>& each) { return Shape{each.rows(), each.cols()}; });
 }
 
 Function function(std::string name, const std::string& signature, Pattern pattern,

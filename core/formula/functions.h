@@ -32,7 +32,6 @@ struct Subscript {
 /// A number that stands in the formula itself: "1".
 Term number(double value);
 
-/// A symbol with its value.
 Term symbol(std::string formula, double value);
 
 Term operator+(const Term& a, const Term& b);
@@ -41,19 +40,11 @@ Term operator-(const Term& a);
 Term operator*(const Term& a, const Term& b);
 Term operator/(const Term& a, const Term& b);
 
-/// "exp(a)".
+/// Written "exp(a)", "√(a)", "log(a)", "tanh(a)" and "max(a, b)".
 Term exp(const Term& a);
-
-/// "√(a)".
 Term sqrt(const Term& a);
-
-/// "log(a)".
 Term log(const Term& a);
-
-/// "tanh(a)".
 Term tanh(const Term& a);
-
-/// "max(a, b)".
 Term maximum(const Term& a, const Term& b);
 
 /// The larger of two numbers; NaN if either is.
@@ -211,7 +202,6 @@ Function only_where(Function row, std::function<bool(std::span<const Shape>)> fi
 /// The first rows of an argument of a call as numbers, all of them noted as read.
 Matrix<double> first_rows(CallCell& cell, std::size_t argument, Index count);
 
-/// The whole argument.
 Matrix<double> whole(CallCell& cell, std::size_t argument);
 
 /// A row of the table whose cells are explained by their number alone, which reads all of the `count`

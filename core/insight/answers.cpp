@@ -169,8 +169,7 @@ Matrix<double> asking_query(const Variant& variant, const Sequence& sequence, In
 /// beta 1 into an empty memory gives 1 whatever the norm of its key; the query of a token that reads.
 Matrix<double> questions_of(const Variant& variant, const Sequence& sequence,
                             const std::vector<AskedWord>& words) {
-  std::vector<Index> tokens;
-  for (const AskedWord& word : words) tokens.push_back(word.token);
+  std::vector<Index> tokens = made_of(words, &AskedWord::token);
   Matrix<double> keys = last_pairs(variant, sequence, tokens).keys;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto row = static_cast<Index>(i);

@@ -224,10 +224,9 @@ std::optional<Stability> stability_at(const Variant& variant, const Sequence& se
 }
 
 std::vector<double> losses_along(const LearningStep& step, std::span<const double> rates) {
-  std::vector<double> losses;
-  for (const double rate : rates)
-    losses.push_back(step.problem.loss(difference(step.problem.at, scaled(step.gradient, rate))));
-  return losses;
+  return made_of(rates, [&](double rate) {
+    return step.problem.loss(difference(step.problem.at, scaled(step.gradient, rate)));
+  });
 }
 
 void visit_contexts(const Variant& variant, const Sequence& sequence, const VisitContexts& visit,

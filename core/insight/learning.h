@@ -20,7 +20,6 @@ struct Stability {
   double largest_rate = 0;  // the largest learning rate with that direction stable; may be infinite
 };
 
-/// One step of inner learning in numbers.
 struct LearningStep {
   InnerProblem problem;
   double loss_before = 0;  // at the weights that the step starts from
@@ -280,7 +279,6 @@ struct LargestGrowth {
 std::optional<LargestGrowth> largest_growth(const RowRule& rule, const Sequence& sequence,
                                             std::stop_token stop = {});
 
-/// A state that diverged.
 struct Divergence {
   Index token = 0;         // the first whose step leaves such a state
   double norm = 0;         // of the weights after it; may be infinite or NaN

@@ -93,7 +93,6 @@ class LanguageModel {
 template <class Scalar>
 double log_probability(const Matrix<Scalar>& logits, Index token, Index piece);
 
-/// A piece and its probability.
 struct Continuation {
   Index piece = 0;
   double probability = 0;

@@ -4,7 +4,6 @@
 #include <pcre2.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "core/base/table.h"
 #include "core/base/text.h"
@@ -164,8 +163,7 @@ std::vector<Index> Tokenizer::encode(std::string_view text) const {
 }
 
 void Tokenizer::encode_word(std::string_view word, std::vector<Index>& ids) const {
-  std::vector<Index> parts;
-  for (const char& byte : word) parts.push_back(find({&byte, 1}));
+  std::vector<Index> parts = made_of(word, [&](const char& byte) { return find({&byte, 1}); });
   while (parts.size() > 1) {
     const Join* best = nullptr;
     std::size_t place = 0;

@@ -33,17 +33,14 @@ class InnerBatches {
   InnerBatches(Index tokens, Index batch, Index size)
       : tokens_(tokens), batch_(batch), size_(std::min(size, batch)), per_batch_(divided(batch_, size_)) {}
 
-  /// Tokens of the largest piece.
   Index largest_piece() const { return std::min(size_, tokens_); }
   Index batch_count() const { return divided(tokens_, batch_); }
   Index piece_count() const { return tokens_ / batch_ * per_batch_ + divided(tokens_ % batch_, size_); }
   Index pieces_of(Index batch) const { return divided(batch_size(batch), size_); }
-  /// Tokens of `batch`.
   Index batch_size(Index batch) const { return std::min(batch_, tokens_ - batch * batch_); }
   /// Piece `index` of the whole sequence.
   Piece piece(Index index) const { return piece(index / per_batch_, index % per_batch_); }
 
-  /// Piece `index` of `batch`.
   Piece piece(Index batch, Index index) const {
     const Index offset = index * size_;
     const Index count = std::min(size_, batch_size(batch) - offset);
@@ -91,7 +88,6 @@ class Checkpoints {
     states_.push_back(std::move(initial));
   }
 
-  /// The state before block 0.
   const State& initial() const { return states_.front(); }
   /// Blocks from one kept state to the next.
   Index spacing() const { return spacing_; }

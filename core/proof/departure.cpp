@@ -74,8 +74,7 @@ std::optional<Explanation> why(const Phase& phase, const std::string& operation,
 /// The line's formula again, from the operations as they are now.
 void follow_operations(Line& line, const std::vector<Operation>& operations) {
   const std::vector<std::string> inlined = operands(line.equation.expression, Expression::Kind::named);
-  std::vector<Equation> equations;
-  for (const Operation& operation : operations) equations.push_back(operation.equation);
+  std::vector<Equation> equations = made_of(operations, &Operation::equation);
   const Equation* const shown = row_called(equations, line.equation.result, &Equation::result);
   if (shown) line.equation.expression = expand(shown->expression, equations, inlined);
 }

@@ -1,7 +1,6 @@
 #include "core/proof/faults.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace palimpsest {
 

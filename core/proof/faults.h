@@ -21,11 +21,9 @@ class EquationEditor {
   /// Replaces pieces of the formulas of the operations with one of these purposes; none: of every operation.
   /// Replaced pieces are not visited again.
   void replace(std::initializer_list<Purpose> purposes, const Replacement& replacement);
-  /// Calls `edit` for the carries of every phase.
   void carries(const std::function<void(std::vector<Carry>&)>& edit);
   /// Inserts an operation before the first that reads its result, in every phase that has one.
   void insert(const Operation& operation, const Symbol& symbol);
-  /// Whether a tensor has this role.
   bool is(const Expression& x, Role role) const;
   /// The tensor `name` of the previous block, under a new name; 0 in the first block.
   Expression one_block_late(const std::string& name);
@@ -39,7 +37,6 @@ class EquationEditor {
   std::set<std::string> late_;
 };
 
-/// Whether `x` is a call of `function`.
 bool is_call(const Expression& x, std::string_view function);
 
 /// Calls of `function` become calls of `other`, on the same arguments.

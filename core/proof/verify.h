@@ -9,7 +9,6 @@
 
 namespace palimpsest {
 
-/// A variant with one choice of its options.
 struct OptionChoice {
   const Variant* variant = nullptr;
   Settings given = {};

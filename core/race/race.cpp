@@ -384,9 +384,7 @@ std::string in_groups(std::string digits) {
 }
 
 std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size) {
-  std::vector<CostRow> rows;
-  for (const Form form : all_forms) rows.push_back(row(variant, sequence, form, chunk_size));
-  return rows;
+  return made_of(all_forms, [&](Form form) { return row(variant, sequence, form, chunk_size); });
 }
 
 }  // namespace palimpsest

@@ -51,7 +51,6 @@ struct RaceWork {
   bool operator==(const RaceWork&) const = default;
 };
 
-/// The measured times of an entry.
 struct RacePoint {
   RaceEntry entry;
   std::string missing = {};  // why it was not measured; empty: it was

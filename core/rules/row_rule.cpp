@@ -365,9 +365,7 @@ std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form for
   return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
     const RowRun<Scalar> run{*this, form, chunk_size, stop, of_scalar.rows};
     if (of_scalar.rows.most_bytes() > 0) return run.together(heads);
-    std::vector<Output> outputs;
-    for (const Sequence& each : heads) outputs.push_back(run.one(each));
-    return outputs;
+    return made_of(heads, [&](const Sequence& each) { return run.one(each); });
   });
 }
 

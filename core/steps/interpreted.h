@@ -30,7 +30,6 @@ class BlockInterpreter {
  public:
   BlockInterpreter(const Trace& trace, std::span<const Phase> phases);
 
-  /// The block that comes next.
   Index next() const { return next_; }
   /// All that the operations of the next block read and make. Throws as interpret() does.
   Record step(const Interpreting& how = {});

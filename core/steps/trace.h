@@ -186,7 +186,6 @@ class Trace {
 
   const Phase& phase(const Block& block) const { return entry(phases, block.phase); }
   const Operation& operation(const Cursor& cursor) const;
-  /// The token under the cursor.
   Index token(const Cursor& cursor) const { return block(cursor.block).first_token + cursor.row; }
   /// First and last position. An empty sequence has no blocks: both are the default cursor.
   Cursor first() const { return {}; }

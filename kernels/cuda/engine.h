@@ -159,7 +159,6 @@ class HeadsOnDevice {
     clock->repeat(restore, compute);
   }
 
-  /// Downloads the parts of the states.
   void download_states() const {
     for (const auto& [index, matrices] : parts_) {
       std::vector<Matrix<Scalar>> heads = matrices->download();

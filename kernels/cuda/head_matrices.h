@@ -41,7 +41,6 @@ struct HeadMatrices {
 
   HeadMatrices transposed() const { return {data, columns, rows, column_stride, row_stride, head_stride}; }
 
-  /// `count` rows from `first` on.
   HeadMatrices middle_rows(std::int64_t first, std::int64_t count) const {
     return {data + first * row_stride, count, columns, row_stride, column_stride, head_stride};
   }

@@ -367,7 +367,6 @@ class FamilyRun<LactTokens, Scalar> : public AnyFamily {
     });
   }
 
-  /// Batch after batch.
   void run_batches(const Tokens<Scalar>& tokens, DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M,
                    DeviceMatrices<Scalar>& O) {
     const Index dk = S.rows();

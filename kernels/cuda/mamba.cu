@@ -309,7 +309,6 @@ class FamilyRun<MambaRows, Scalar> : public AnyFamily {
     record("S_all", tables.B, cells);
   }
 
-  /// `count` tokens from `first` on of `heads` heads from `first_head` on.
   Tokens some_tokens(Index first_head, Index heads, Index first, Index count) const {
     Tokens some = all_;
     some.heads = heads;

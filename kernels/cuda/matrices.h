@@ -69,7 +69,6 @@ class DeviceMatrices {
         columns_(columns),
         numbers_(static_cast<std::size_t>(heads * rows * columns)) {}
 
-  /// One matrix.
   explicit DeviceMatrices(const Matrix<Scalar>& matrix) : DeviceMatrices(1, matrix.rows(), matrix.cols()) {
     numbers_.upload(matrix.data(), numbers_.size());
   }

@@ -542,7 +542,6 @@ class FamilyRun<NetworkRows, Scalar> : public AnyFamily {
     });
   }
 
-  /// A block for each head.
   Grid one_each() const { return {blocks_for(networks_.heads), threads}; }
 
   /// Parameters, the sums of their gradients and the last token's own parameters, for the tap.

@@ -375,7 +375,6 @@ class FamilyRun<CachedQueries, Scalar> : public AnyFamily {
     });
   }
 
-  /// All weights at once.
   void weigh_all() {
     const Index H = heads_at_once(all_.keys);
     const auto make = [&](const char* name, Index columns) {
