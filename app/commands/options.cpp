@@ -106,9 +106,7 @@ std::string CommandOptions::as_given() const {
 
 std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
                                 Index most) {
-  std::vector<Index> counts;
-  for (const std::string& text : texts) counts.push_back(parse_count(text, what, least, most));
-  return counts;
+  return made_of(texts, [&](const std::string& text) { return parse_count(text, what, least, most); });
 }
 
 std::vector<std::string> each_once(const std::vector<std::string>& texts) {

@@ -281,9 +281,9 @@ void tell_ignored(const Console& console, const CommandOptions& options, std::ve
 
 /// Throws InputError where nothing has been written that could answer.
 void require_initial_state(const Variant& variant, const Sequence& head) {
-  std::vector<std::string> names;
-  for (const std::string& state : states_of(variant, head.settings))
-    names.push_back(initial_name(variant, head.settings, state));
+  const std::vector<std::string> names =
+      made_of(states_of(variant, head.settings),
+              [&](const std::string& state) { return initial_name(variant, head.settings, state); });
   const bool given = std::ranges::any_of(names, [&](const std::string& name) { return head.has(name); });
   if (given || names.empty()) return;
   refuse("--ask: {} is missing; give what a run over the block of keys wrote as {}", fmt::join(names, ", "),

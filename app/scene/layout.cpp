@@ -408,8 +408,8 @@ struct Layout {
   }
 
   Placed put(const Sides& sides, ImVec2 room) const {
-    std::vector<const Column*> columns;
-    for (const Node& node : sides.columns) columns.push_back(&std::get<Column>(node.content));
+    const auto columns =
+        made_of(sides.columns, [](const Node& node) { return &std::get<Column>(node.content); });
     const auto count = static_cast<float>(columns.size());
     const float gap = px(style::panel_gap);
     const float width = std::floor((room.x - gap * (count - 1)) / count);

@@ -513,9 +513,8 @@ class PlotPainter {
     }
     // If not all fit, the strong ones have priority.
     std::ranges::stable_partition(all, [](const PlotSeries* series) { return series->label.is_strong; });
-    std::vector<ImVec2> ends;
-    for (const PlotSeries* const series : all)
-      ends.push_back(view_.inside(series->x.back(), series->y.back()));
+    std::vector<ImVec2> ends = made_of(
+        all, [&](const PlotSeries* series) { return view_.inside(series->x.back(), series->y.back()); });
     const float caption = text_extent(style::Text::caption, "x").y;
     const float body = text_extent(style::Text::strong, "x").y;
     // Two lines each if they fit, else one.

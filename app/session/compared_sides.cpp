@@ -175,8 +175,8 @@ std::vector<std::size_t> side_order(const std::vector<Side>& sides) {
 std::vector<std::size_t> column_order(const SessionState& state) {
   const std::vector<Side> sides = compared_sides(state);
   const std::string& columns = state.compare.columns;
-  std::vector<std::size_t> order;
-  for (const char column : columns) order.push_back(static_cast<std::size_t>(column - '0'));
+  const std::vector<std::size_t> order =
+      made_of(columns, [](char column) { return static_cast<std::size_t>(column - '0'); });
   return std::ranges::is_permutation(order, numbers_of(sides)) ? order : side_order(sides);
 }
 

@@ -136,8 +136,7 @@ CellTables answer_cells(const AnswerTable& table, double scale) {
 }
 
 std::vector<Index> asked_tokens(const AnswerTable& table) {
-  std::vector<Index> tokens(table.words.size());
-  std::ranges::transform(table.words, tokens.begin(), &AskedWord::token);
+  std::vector<Index> tokens = made_of(table.words, &AskedWord::token);
   std::ranges::sort(tokens);
   return tokens;
 }

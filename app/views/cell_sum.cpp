@@ -130,9 +130,7 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
   }
   const bool is_update = maker->purpose == Purpose::update && reads(whole, "error");
   if (is_update) {
-    std::vector<Equation> definitions;
-    std::ranges::transform(phase.operations, std::back_inserter(definitions), &Operation::equation);
-    whole = expand(whole, definitions, std::vector<std::string>{"error"});
+    whole = expand(whole, made_of(phase.operations, &Operation::equation), std::vector<std::string>{"error"});
   }
   const std::vector<AdditivePart> pieces = additive_parts(whole);
   if (pieces.size() < 2 || pieces.size() > most_parts) return {};

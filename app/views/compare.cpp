@@ -312,8 +312,7 @@ ErrorAxis axis_of(const std::vector<Errors>& all) {
 
 /// The same, kept while the lines stay the same.
 const ErrorAxis& error_axis(const ComparedSides& all) {
-  std::vector<Errors> present(all.sides.size());
-  std::ranges::transform(all.sides, present.begin(), &ComparedSide::recall);
+  const std::vector<Errors> present = made_of(all.sides, &ComparedSide::recall);
   return kept_for(present, [&] { return axis_of(present); });
 }
 

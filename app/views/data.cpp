@@ -419,9 +419,9 @@ Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
     all += scene::column({std::move(bar).named("bar").filling()})
                .named(std::to_string(size))
                .filling()
-               .told(fmt::format("{} with {} {} per chunk. {} A click chooses it.",
-                                 std::isfinite(value) ? chart.words(value) : "not known yet", size,
-                                 size == 1 ? "token" : "tokens", chart.explained))
+               .told(fmt::format("{} with {} per chunk. {} A click chooses it.",
+                                 std::isfinite(value) ? chart.words(value) : "not known yet",
+                                 counted(size, "token", "tokens"), chart.explained))
                .on([&application, size] { choose_size(application, size); });
   }
   return scene::row(std::move(all), Gap::tight);
@@ -458,11 +458,7 @@ bool takes_more(const std::vector<CostRow>& costs, const std::vector<CostRow>& o
 }
 
 std::vector<Chart> cost_charts(const std::vector<CostRow>& costs, Form form) {
-  const auto of = [&](const std::function<double(const CostRow&)>& get) {
-    std::vector<double> values(costs.size());
-    std::ranges::transform(costs, values.begin(), get);
-    return values;
-  };
+  const auto of = [&](auto get) { return made_of(costs, get); };
   return {{"FLOPs per token", "Counted.", of([](const CostRow& cost) { return cost.flops; }), in_thousands},
           {"bytes per token, float32, log", "Counted; each chunk writes the state back.",
            of([](const CostRow& cost) { return cost.bytes; }), in_bytes, true},

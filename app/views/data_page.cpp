@@ -103,9 +103,7 @@ void begin_page(DataPage& page, Application& application) {
 
 /// Takes over what the keyboard has chosen.
 void follow(DataPage& page, const std::vector<const DataEntry*>& left) {
-  std::vector<std::string> keys;
-  for (const DataEntry* entry : left) keys.emplace_back(entry->key());
-  page.list.follow(keys, true);
+  page.list.follow(made_of(left, [](const DataEntry* entry) { return std::string(entry->key()); }), true);
   if (page.list.at == data_key(page.chosen)) return;
   if (const auto* const now = row_called(left, page.list.at, &DataEntry::key)) page.chosen = (*now)->id;
 }

@@ -101,9 +101,7 @@ Node picture(const PreviewedData& preview, std::size_t index, bool is_present) {
                           .told = [&](std::size_t token) { return bar_words(preview, head, token); }}});
   };
   bars(head.strength, highest_strength, c.strength);
-  std::vector<double> lost;
-  std::ranges::transform(head.kept, std::back_inserter(lost), [](double kept) { return 1 - kept; });
-  bars(std::move(lost), 1, c.gate);
+  bars(made_of(head.kept, [](double kept) { return 1 - kept; }), 1, c.gate);
   return scene::column(std::move(all))
       .named(fmt::format("head {}", index))
       .filling_between(smallest_picture, largest_picture);

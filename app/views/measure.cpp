@@ -383,9 +383,8 @@ std::string warm_words(const std::vector<RaceLine>& lines) {
 }
 
 std::string shapes_words(const RaceReport& report, const char* between) {
-  std::vector<std::string> shapes;
-  for (const RaceShape& shape : race_shapes(report)) shapes.push_back(in_words(shape));
-  return fmt::format("{}", fmt::join(shapes, between));
+  const auto words = [](const RaceShape& shape) { return in_words(shape); };
+  return fmt::format("{}", fmt::join(made_of(race_shapes(report), words), between));
 }
 
 std::string report_words(const SeenReport& report) {
@@ -539,9 +538,8 @@ const MeasuredNow& measured(Application& application) {
                       .selection = wished_curves(session.state()),
                       .whole = session.state().measure.whole,
                       .figures = nullptr};
-  FiguresOfRaces key = {{}, next.leading, next.selection, next.whole};
-  for (const SeenReport& each : next.reports) key.reports.push_back(each.report);
-  const Known<RaceFigures> answer = session.questions().ask(key);
+  const Known<RaceFigures> answer = session.questions().ask(FiguresOfRaces{
+      made_of(next.reports, &SeenReport::report), next.leading, next.selection, next.whole});
   if (!answer.value || answer.stale) return kept.now;
   next.figures = answer.value;
   kept.now = std::move(next);

@@ -226,8 +226,8 @@ struct RacePlot {
 
   /// The crossings with names: first those of the headline, then those where the fastest curve changes.
   std::vector<const NamedCrossing*> named() const {
-    std::vector<const NamedCrossing*> all;
-    for (const NamedCrossing& each : now.figures->crossings) all.push_back(&each);
+    std::vector<const NamedCrossing*> all =
+        made_of(now.figures->crossings, [](const NamedCrossing& each) { return &each; });
     std::ranges::stable_sort(
         all, {}, [](const NamedCrossing* each) { return std::pair(!each->is_told, !each->crossing.leads); });
     if (all.size() > most_crossings) all.resize(most_crossings);

@@ -11,8 +11,7 @@ namespace {
 
 Node form_choice(Application& application) {
   const Computation& computed = *application.session.computed();
-  std::vector<std::string> words;
-  for (const Form form : all_forms) words.emplace_back(name(form));
+  const std::vector<std::string> words = made_of(all_forms, [](Form form) { return std::string(name(form)); });
   const auto present = std::ranges::find(all_forms, proof_form(application)) - std::begin(all_forms);
   Node all = scene::segments(words, static_cast<std::size_t>(present), [&application](std::size_t chosen) {
     application.session.choose([form = all_forms[chosen]](Choice& choice) {
@@ -434,10 +433,9 @@ void add_faults(Nodes& all, Application& application) {
             ? fmt::format("{} of {} tried", known, faults().size())
             : fmt::format(
                   "{} to this form; {} detected on this text.",
-                  possible.size() == 1 ? "1 fault applies" : fmt::format("{} faults apply", possible.size()),
-                  noticed == std::ssize(possible)
-                      ? fmt::format("all {} are", noticed)
-                      : fmt::format("{} {}", noticed, noticed == 1 ? "is" : "are")));
+                  counted(std::ssize(possible), "fault applies", "faults apply"),
+                  noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
+                                                  : counted(noticed, "is", "are")));
   }
   if (impossible.empty()) return;
   all += scene::space(Gap::small);

@@ -488,10 +488,10 @@ Node marks_legend(const ProofLines& all) {
 }
 
 Node lens_choice(Session& session) {
-  std::vector<std::string> words;
-  for (const ProofLens lens : all_of<ProofLens>) words.emplace_back(name(lens));
+  const auto named = [](ProofLens lens) { return std::string(name(lens)); };
   return scene::segments(
-      words, static_cast<std::size_t>(session.state().verify.lens), [&session](std::size_t chosen) {
+      made_of(all_of<ProofLens>, named), static_cast<std::size_t>(session.state().verify.lens),
+      [&session](std::size_t chosen) {
         session.change([chosen](SessionState& state) { state.verify.lens = all_of<ProofLens>[chosen]; });
       });
 }

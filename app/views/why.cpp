@@ -331,8 +331,8 @@ Node headline(const ExplainedCell& answer) {
 /// The magnitude of the largest share after the first `most`; negative if there are no more.
 double largest_beyond(const std::vector<WriterShare>& writers, std::size_t most) {
   if (writers.size() <= most) return -1;
-  std::vector<double> sizes;
-  for (const WriterShare& writer : writers) sizes.push_back(std::abs(writer.remaining));
+  std::vector<double> sizes =
+      made_of(writers, [](const WriterShare& writer) { return std::abs(writer.remaining); });
   const auto beyond = sizes.begin() + static_cast<std::ptrdiff_t>(most);
   std::ranges::nth_element(sizes, beyond, std::ranges::greater());
   return *beyond;
@@ -370,8 +370,7 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
     lines.push_back(std::move(line));
   }
   if (others > 0)
-    lines.push_back(
-        {.words = fmt::format("{} other {}", others, others == 1 ? "token" : "tokens"), .value = rest});
+    lines.push_back({.words = counted(others, "other token", "other tokens"), .value = rest});
   lines.push_back({.words = "sum", .value = told.value, .is_sum = true});
   return lines;
 }

@@ -398,8 +398,8 @@ std::string to_table(const VerifyReport& report) {
                            name(result.precision));
     if (const AmplifiedRuns& amplified = result.amplified; amplified.runs > 0) {
       table += fmt::format(
-          "    {} of the runs {} allowed more than the tolerance; the largest error is {:.1e}: {}\n    {}\n",
-          amplified.runs, amplified.runs == 1 ? "is" : "are", amplified.error, amplified.why,
+          "    {} allowed more than the tolerance; the largest error is {:.1e}: {}\n    {}\n",
+          counted(amplified.runs, "of the runs is", "of the runs are"), amplified.error, amplified.why,
           amplified.reproduction);
     }
     if (result.passed()) continue;
@@ -418,7 +418,7 @@ std::string to_table(const VerifyReport& report) {
   }
   if (report.runs() == 0) return table + "no run was compared\n";
   table += table_of_lengths(report);
-  const std::string cases = fmt::format("{} {}", report.cases, report.cases == 1 ? "case" : "cases");
+  const std::string cases = counted(report.cases, "case", "cases");
   Index lost = 0;
   for (const VerifyResult& result : report.results) lost += result.amplified.say_nothing;
   const std::string but =

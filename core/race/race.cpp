@@ -215,11 +215,7 @@ class Race {
                .seconds = plan_.seconds - spent}));
     }
     point.repeats = count();
-    const auto spread = [&](double RunTimes::*part) {
-      std::vector<double> values;
-      std::ranges::transform(times, std::back_inserter(values), part);
-      return quartiles(std::move(values));
-    };
+    const auto spread = [&](double RunTimes::*part) { return quartiles(made_of(times, part)); };
     point.compute = quartiles(std::move(compute));
     point.transfers = spread(&RunTimes::transfers);
     point.allocations = spread(&RunTimes::allocations);
