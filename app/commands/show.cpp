@@ -117,8 +117,9 @@ void tell_not_finite(const Console& console, const std::string& id, const Comman
                      const ShownNumbers& numbers) {
   const NotFinite found = not_finite(numbers.json);
   if (found.count == 0) return;
-  tell(console, fmt::format("{}: {} not finite, first at {}{}", id,
-                            counted(found.count, "number is", "numbers are"), found.first, options.gave("--json") ? "; the file has null there" : ""));
+  tell(console,
+       fmt::format("{}: {} not finite, first at {}{}", id, counted(found.count, "number is", "numbers are"),
+                   found.first, options.gave("--json") ? "; the file has null there" : ""));
 }
 
 int show(const CommandOptions& options, const Console& console) {

@@ -47,8 +47,7 @@ std::string seems_to_be(const nlohmann::json& read) {
       {{"context", "benchmarks"}, "a report of benchmarks"},
       {{"name", "version", "dependencies"}, "a description of a package"},
   };
-  if (read.is_array())
-    return "a list of " + counted(std::ssize(read), "entry", "entries");
+  if (read.is_array()) return "a list of " + counted(std::ssize(read), "entry", "entries");
   if (!read.is_object()) return fmt::format("a {}", read.type_name());
   for (const KnownKind& kind : kinds) {
     if (std::ranges::all_of(kind.fields, [&](std::string_view field) { return read.contains(field); }))

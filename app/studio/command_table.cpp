@@ -298,8 +298,7 @@ void add_forms(CommandTable& forms) {
         fmt::format("Compute all forms on {}; they are compared with the CPU's f64 recurrence", device));
   }
   for (Index size = 1; size <= largest_listed_chunk; size *= 2)
-    forms.add(fmt::format("chunk.{}", size),
-              "chunks of " + counted(size, "token", "tokens"), 0,
+    forms.add(fmt::format("chunk.{}", size), "chunks of " + counted(size, "token", "tokens"), 0,
               choosing([size](Choice& choice) { choice.chunk_size = size; }),
               [size](const Application& a) { return no_chunk_of(a, size); });
   forms.add("form.read", "read the output before or after this token's write", 0, read_the_other_way,

@@ -316,6 +316,18 @@ const ErrorAxis& error_axis(const ComparedSides& all) {
   return kept_for(present, [&] { return axis_of(present); });
 }
 
+/// The look of a side's line: the colour of its rule, dashed if a side further left has the same rule.
+PlotLook side_look(const ComparedSides& all, const ComparedSide& side) {
+  static constexpr float dashes[] = {0, 9, 5, 2};
+  const ImU32 colour = rule_colour(side.side.variant);
+  std::size_t before = 0;
+  for (const ComparedSide& other : all.sides) {
+    if (&other == &side) break;
+    before += rule_colour(other.side.variant) == colour ? 1 : 0;
+  }
+  return {.colour = colour, .dash = dashes[std::min(before, std::size(dashes) - 1)]};
+}
+
 Plot compared_errors_plot(const ComparedSides& all, const ErrorAxis& axis, const WordPlaces& places,
                           Index present) {
   Plot plot{.name = "errors",
@@ -395,17 +407,6 @@ Node two_rules(Application& application, const MemoryStory& other, const MemoryS
 }
 
 }  // namespace
-
-PlotLook side_look(const ComparedSides& all, const ComparedSide& side) {
-  static constexpr float dashes[] = {0, 9, 5, 2};
-  const ImU32 colour = rule_colour(side.side.variant);
-  std::size_t before = 0;
-  for (const ComparedSide& other : all.sides) {
-    if (&other == &side) break;
-    before += rule_colour(other.side.variant) == colour ? 1 : 0;
-  }
-  return {.colour = colour, .dash = dashes[std::min(before, std::size(dashes) - 1)]};
-}
 
 std::string side_name(const Side& side) {
   const std::optional<double> place = place_on_rail(side);

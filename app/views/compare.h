@@ -39,9 +39,6 @@ struct ComparedSides {
 /// Requests what this frame shows of them.
 ComparedSides compared(Application& application);
 
-/// The look of a side's line: the colour of its rule, dashed if a side further left has the same rule.
-PlotLook side_look(const ComparedSides& all, const ComparedSide& side);
-
 /// The name of a side: that of its stop on the rail, else of its rule; then its other settings.
 std::string side_name(const Side& side);
 

@@ -538,8 +538,8 @@ const MeasuredNow& measured(Application& application) {
                       .selection = wished_curves(session.state()),
                       .whole = session.state().measure.whole,
                       .figures = nullptr};
-  const Known<RaceFigures> answer = session.questions().ask(FiguresOfRaces{
-      made_of(next.reports, &SeenReport::report), next.leading, next.selection, next.whole});
+  const Known<RaceFigures> answer = session.questions().ask(
+      FiguresOfRaces{made_of(next.reports, &SeenReport::report), next.leading, next.selection, next.whole});
   if (!answer.value || answer.stale) return kept.now;
   next.figures = answer.value;
   kept.now = std::move(next);

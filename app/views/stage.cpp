@@ -342,7 +342,7 @@ void draw_stage(Application& application) {
               : application.view.growth ? std::clamp(application.since_step() / growing_seconds, 0.0, 1.0)
                                         : 1,
       .numbers = application.view.numbers,
-      .pointed = symbol_under_pointer(),
+      .pointed = context_local<Resting>().symbol,
       .focus = focus,
       .sources = kept_for(std::tuple(kept.view_key, focus),
                           [&] {
@@ -374,8 +374,6 @@ SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols) {
   if (!own->second.words.empty()) known.words = own->second.words;
   return known;
 }
-
-const std::optional<PointedSymbol>& symbol_under_pointer() { return context_local<Resting>().symbol; }
 
 void draw_symbol_tip(const Application& application) {
   auto& resting = context_local<Resting>();

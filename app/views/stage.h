@@ -35,9 +35,6 @@ struct SymbolMeaning {
 /// The meaning of a symbol in a formula: from `symbols` of the steps that are shown, else from the glossary.
 SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols);
 
-/// The symbol under the pointer in the last frame, in any formula: the pictures of its tensor are framed.
-const std::optional<PointedSymbol>& symbol_under_pointer();
-
 /// Shows a tooltip with the meaning of the symbol on which the pointer rests, in any formula.
 void draw_symbol_tip(const Application& application);
 

@@ -11,7 +11,8 @@ namespace {
 
 Node form_choice(Application& application) {
   const Computation& computed = *application.session.computed();
-  const std::vector<std::string> words = made_of(all_forms, [](Form form) { return std::string(name(form)); });
+  const std::vector<std::string> words =
+      made_of(all_forms, [](Form form) { return std::string(name(form)); });
   const auto present = std::ranges::find(all_forms, proof_form(application)) - std::begin(all_forms);
   Node all = scene::segments(words, static_cast<std::size_t>(present), [&application](std::size_t chosen) {
     application.session.choose([form = all_forms[chosen]](Choice& choice) {
@@ -428,14 +429,13 @@ void add_faults(Nodes& all, Application& application) {
   }
   if (tries && (known < std::ssize(faults()) || !possible.empty())) {
     all += scene::space(Gap::small);
-    all += scene::caption(
-        known < std::ssize(faults())
-            ? fmt::format("{} of {} tried", known, faults().size())
-            : fmt::format(
-                  "{} to this form; {} detected on this text.",
-                  counted(std::ssize(possible), "fault applies", "faults apply"),
-                  noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
-                                                  : counted(noticed, "is", "are")));
+    all +=
+        scene::caption(known < std::ssize(faults())
+                           ? fmt::format("{} of {} tried", known, faults().size())
+                           : fmt::format("{} to this form; {} detected on this text.",
+                                         counted(std::ssize(possible), "fault applies", "faults apply"),
+                                         noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
+                                                                         : counted(noticed, "is", "are")));
   }
   if (impossible.empty()) return;
   all += scene::space(Gap::small);

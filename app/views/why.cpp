@@ -369,8 +369,7 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
       line.colour = style::colours().dim;
     lines.push_back(std::move(line));
   }
-  if (others > 0)
-    lines.push_back({.words = counted(others, "other token", "other tokens"), .value = rest});
+  if (others > 0) lines.push_back({.words = counted(others, "other token", "other tokens"), .value = rest});
   lines.push_back({.words = "sum", .value = told.value, .is_sum = true});
   return lines;
 }

@@ -397,10 +397,10 @@ std::string to_table(const VerifyReport& report) {
       table += fmt::format("    {} more were not compared: the text itself overflows {}\n", result.overflown,
                            name(result.precision));
     if (const AmplifiedRuns& amplified = result.amplified; amplified.runs > 0) {
-      table += fmt::format(
-          "    {} allowed more than the tolerance; the largest error is {:.1e}: {}\n    {}\n",
-          counted(amplified.runs, "of the runs is", "of the runs are"), amplified.error, amplified.why,
-          amplified.reproduction);
+      table +=
+          fmt::format("    {} allowed more than the tolerance; the largest error is {:.1e}: {}\n    {}\n",
+                      counted(amplified.runs, "of the runs is", "of the runs are"), amplified.error,
+                      amplified.why, amplified.reproduction);
     }
     if (result.passed()) continue;
     failed += result.failed;
