@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/parallel_for.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
