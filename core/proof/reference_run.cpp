@@ -242,8 +242,6 @@ Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop)
   return result;
 }
 
-double DigitsLost::digits() const { return std::log10(worst(*this)); }
-
 std::vector<DigitsLost> digits_lost(ReferenceRun& reference, const std::vector<Form>& forms, Index chunk_size,
                                     std::stop_token stop) {
   std::vector<DigitsLost> all;

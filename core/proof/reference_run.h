@@ -109,9 +109,6 @@ struct DigitsLost {
   Index at_once = 1;    // tokens
   double factor = 1;    // of the outputs, at least 1; infinite where nothing of them is left
   double of_state = 1;  // the same of the state that is worst
-
-  /// Decimal digits that are gone.
-  double digits() const;
 };
 
 /// The digits lost in these forms, from ReferenceRun::amplification.
