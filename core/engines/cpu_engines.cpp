@@ -86,7 +86,7 @@ bool fits_tensor_cores(Index K, Index V, bool fades) {
 }
 
 bool fit_registers(const Structure& structure, Index K) {
-  return K <= most_register_channels && structure.decay != Decay::key &&
+  return K <= most_register_channels(structure.decay == Decay::key) &&
          structure.read_at == ReadAt::after_row && fit_fast_kernels(structure);
 }
 

@@ -32,7 +32,7 @@ const DeviceEngines& cpu_engines();
 inline constexpr Index most_tensor_core_channels = 128;
 
 /// The most key channels that the kernel of the recurrent form holds in registers.
-inline constexpr Index most_register_channels = 896;
+constexpr Index most_register_channels(bool decays_by_channel) { return decays_by_channel ? 256 : 896; }
 
 /// Whether the kernels for tensor cores compute rows of this structure, chunk by chunk.
 bool fit_tensor_cores(const Structure& structure, Index K);

@@ -1,7 +1,7 @@
 // The recurrent form of every row program, written to be read (spec 2.2).
 //
 // For how blocks share the columns of S, which are independent (spec 1.4), see docs/kernels.md. The fast
-// variant for one decay per token is recurrent_scalar_decay.cu.
+// variant for common structures is recurrent_registers.cu.
 
 #include <cuda_pipeline_primitives.h>
 

@@ -6,7 +6,8 @@
 
 namespace palimpsest::cuda {
 
-static_assert(most_register_channels == recurrent_scalar_decay_largest_K);
+static_assert(most_register_channels(false) == recurrent_in_registers_largest_K(false));
+static_assert(most_register_channels(true) == recurrent_in_registers_largest_K(true));
 
 template <class Scalar>
 class FamilyRun<Program, Scalar> : public AnyFamily {
@@ -166,7 +167,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
       run_chunks();
     else
       device_.compute([&] {
-        taken == KernelKind::registers ? recurrent_scalar_decay(programs_) : recurrent_rows(programs_);
+        taken == KernelKind::registers ? recurrent_in_registers(programs_) : recurrent_rows(programs_);
       });
   }
 

@@ -30,8 +30,8 @@ struct RowPrograms {
   DeviceRows<Scalar> o = {};            // [H, R, V]
   Scalar* state = nullptr;              // [H, p K, V], the initial one and then the final one
 
-  // For the plain kernels (recurrent_rows.cu, chunk_rows.cu); those on tensor cores (hopper/, tensor_float/)
-  // read only reads_first, decays_by_channel and gates_are_logs of these.
+  // For the plain kernels (recurrent_rows.cu, chunk_rows.cu); the others (recurrent_registers.cu, hopper/,
+  // tensor_float/) read only reads_first, decays_by_channel and gates_are_logs of these.
   std::int64_t R = 0;                         // reads; 0 where the program reads the final state
   std::int64_t rows_per_read = 1;             // rows of the state of one token
   bool reads_first = false;                   // o_t = S_{t-1}^T q_t, before the first row of its token
@@ -86,13 +86,15 @@ struct RecurrentTap {
 template <class Scalar>
 void recurrent_rows(const RowPrograms<Scalar>& programs, const RecurrentTap<Scalar>& tap = {});
 
-/// The most key channels that recurrent_scalar_decay() holds.
-inline constexpr std::int64_t recurrent_scalar_decay_largest_K = 896;
+/// The most key channels that recurrent_in_registers() holds.
+constexpr std::int64_t recurrent_in_registers_largest_K(bool decays_by_channel) {
+  return decays_by_channel ? 256 : 896;
+}
 
-/// Starts the fast kernel of the recurrent form for programs with no decay or one per token, alpha itself,
-/// with or without erase by k. Throws Error with CUDA's words.
+/// Starts the fast kernel of the recurrent form for programs with no decay, one per token or one per key
+/// channel, alpha itself, with or without erase by k. Throws Error with CUDA's words.
 template <class Scalar>
-void recurrent_scalar_decay(const RowPrograms<Scalar>& programs);
+void recurrent_in_registers(const RowPrograms<Scalar>& programs);
 
 /// Further results of one chunk of one head, only for a trace; null: not needed.
 template <class Scalar>

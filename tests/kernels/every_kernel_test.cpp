@@ -186,7 +186,7 @@ void run_wide(const char* id, const RandomCase& random, Form form, const std::ve
 
 void run_wide_keys() {
   // The recurrence in registers has a kernel for every range of key channels.
-  for (const char* const id : {"scalar_decay", "gated_deltanet"}) {
+  for (const char* const id : {"scalar_decay", "gated_deltanet", "gla", "kda"}) {
     for (const Index dk : {33, 65, 129, 257})
       run_wide(id, {.tokens = 3, .dk = dk, .dv = 5, .seed = 5}, Form::recurrent,
                {Precision::f64, Precision::f32});

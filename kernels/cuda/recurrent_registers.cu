@@ -1,16 +1,19 @@
-// The recurrent form with no decay or one decay per token, with and without erase.
+// The recurrent form with no decay, one decay per token or one per key channel, with and without erase.
 //
-//   u_t = beta_t (v_t - alpha_t S_{t-1}^T k_t)         with erase; beta_t v_t without
-//   o_t = alpha_t S_{t-1}^T q_t + (k_t . q_t) u_t      this is S_t^T q_t
-//   S_t = alpha_t S_{t-1} + k_t u_t^T
+//   S~  = Diag(alpha_t) S_{t-1}
+//   u_t = beta_t (v_t - S~^T k_t)         with erase; beta_t v_t without
+//   o_t = S~^T q_t + (k_t . q_t) u_t      this is S_t^T q_t
+//   S_t = S~ + k_t u_t^T
 //
 // Tokens must come one after another, so what counts is how long one token takes. What can be side by side is
 // the columns of S (spec 1.4): column c needs v_tc, and otherwise only what all columns share. So:
 //
 // - A column lives in the registers of a few neighbouring lanes of one warp, from first to last token. It
 //   never goes to memory in between: per token a head reads 2K + V + 2 numbers and writes V.
-// - S^T k and S^T q are summed in one sweep over the old column. With o written as above no second sweep over
-//   the new one is needed, and the lanes of a column exchange both sums together, in a few shuffles.
+// - S~^T k and S~^T q are summed in one sweep over the old column. With o written as above no second sweep
+//   over the new one is needed, and the lanes of a column exchange both sums together, in a few shuffles. One
+//   decay for all channels is taken out of the sums; K of them cost no more multiplications, but their row
+//   has to be read, too.
 // - The working warps of a block hold other columns of the same head and read its tokens from shared memory;
 //   one more, the carrier, brings them there, a stage of up to 16 tokens at a time, and finds k . q, which is
 //   the same for all columns. It is two stages ahead: while one is worked on, the next has arrived and gets
@@ -44,24 +47,24 @@ struct Shape {
 };
 
 /// What a block needs to know of one token.
-template <class Scalar, class Shape>
+template <class Scalar, class Shape, bool by_channel>
 struct alignas(16) Token {
   Scalar k[Shape::K];  // zero beyond K
   Scalar q[Shape::K];
+  Scalar alpha[by_channel ? Shape::K : 1];
   Scalar v[Shape::columns];  // the block's own columns
-  Scalar alpha;
   Scalar beta;
   Scalar k_dot_q;
 };
 
 /// Tokens that are loaded together.
-template <class Scalar, class Shape>
+template <class Scalar, class Shape, bool by_channel>
 struct Stage {
-  static constexpr int fitting = shared_bytes / (stage_count * sizeof(Token<Scalar, Shape>));
+  static constexpr int fitting = shared_bytes / (stage_count * sizeof(Token<Scalar, Shape, by_channel>));
   static constexpr int size = fitting < 16 ? fitting : 16;
   static constexpr int lanes_per_token =
       warp_size / std::bit_ceil(static_cast<unsigned>(size));  // of one warp
-  Token<Scalar, Shape> tokens[size];
+  Token<Scalar, Shape, by_channel> tokens[size];
 };
 
 /// 16 bytes, read from shared memory at once.
@@ -102,10 +105,10 @@ struct Place {
 };
 
 /// The warp that brings tokens.
-template <class Scalar, class Shape>
+template <class Scalar, class Shape, bool by_channel>
 class Carrier {
  public:
-  using Stage = Stage<Scalar, Shape>;
+  using Stage = Stage<Scalar, Shape, by_channel>;
   using Pack = Pack<Scalar>;
 
   __device__ Carrier(const RowPrograms<Scalar>& programs, const Place& place, int lane)
@@ -121,7 +124,7 @@ class Carrier {
     const std::int64_t t = first + lane_;
     if (lane_ < Stage::size && t < programs_.T) {
       auto& token = stage.tokens[lane_];
-      if (alpha_) start_copy<1>(&token.alpha, alpha_ + t * programs_.alpha.token_stride);
+      if (!by_channel && alpha_) start_copy<1>(token.alpha, alpha_ + t * programs_.alpha.token_stride);
       if (beta_) start_copy<1>(&token.beta, beta_ + t * programs_.beta.token_stride);
     }
     __pipeline_commit();
@@ -147,8 +150,8 @@ class Carrier {
  private:
   static_assert(Shape::columns <= warp_size && Stage::size >= 1);
 
-  /// The rows q, k and v, where every lane copies `width` neighbouring channels at once, from its own first
-  /// one on: what it adds to its addresses is then known when this is compiled.
+  /// The rows q, k, v and those of a decay per channel, where every lane copies `width` neighbouring channels
+  /// at once, from its own first one on: what it adds to its addresses is then known when this is compiled.
   template <int width>
   __device__ void fetch_rows(Stage& stage, std::int64_t first) {
     constexpr int step = warp_size * width;
@@ -159,6 +162,7 @@ class Carrier {
     const Scalar* q = q_ + first * programs_.q.token_stride + own;
     const Scalar* k = k_ + first * programs_.k.token_stride + own;
     const Scalar* v = v_ + first * programs_.v.token_stride + lane_;
+    const Scalar* alpha = by_channel ? alpha_ + first * programs_.alpha.token_stride + own : nullptr;
 #pragma unroll(is_wide ? 1 : 4)
     for (int i = 0; i < Stage::size; ++i) {
       const bool exists = first + i < programs_.T;
@@ -171,12 +175,14 @@ class Carrier {
         if (j < here) {
           start_copy<width>(k_here + j, k + j);
           start_copy<width>(q_here + j, q + j);
+          if (by_channel) start_copy<width>(token.alpha + own + j, alpha + j);
         }
       }
       if (exists && lane_ < Shape::columns && lane_ < columns_) start_copy<1>(token.v + lane_, v);
       q += programs_.q.token_stride;
       k += programs_.k.token_stride;
       v += programs_.v.token_stride;
+      if (by_channel) alpha += programs_.alpha.token_stride;
     }
   }
 
@@ -189,15 +195,15 @@ class Carrier {
   const Scalar* v_ = programs_.v.at(place_.head) + place_.first_column;
   const Scalar* alpha_ = programs_.alpha.data ? programs_.alpha.at(place_.head) : nullptr;
   const Scalar* beta_ = programs_.beta.data ? programs_.beta.at(place_.head) : nullptr;
-  // Rows of q and k, which lie side by side, can be copied 16 bytes at a time.
+  // Rows of K numbers, which lie side by side, can be copied 16 bytes at a time.
   bool in_packs_ = programs_.K % Pack::size == 0;
 };
 
 /// The part of one column of S that one lane holds.
-template <class Scalar, class Shape, bool erase>
+template <class Scalar, class Shape, bool erase, bool by_channel>
 class Column {
  public:
-  using Token = Token<Scalar, Shape>;
+  using Token = Token<Scalar, Shape, by_channel>;
   using Pack = Pack<Scalar>;
 
   /// `own` counts among the columns of the block.
@@ -227,19 +233,24 @@ class Column {
     const auto* const k_packs = reinterpret_cast<const Pack*>(token.k);
     const auto* const q_packs = reinterpret_cast<const Pack*>(token.q);
 
-    // S^T k and S^T q of the old state: one sum per place in a pack, so that additions need not wait
+    const auto* const alpha_packs = reinterpret_cast<const Pack*>(token.alpha);
+
+    // The sums over the old state: one per place in a pack, so that additions need not wait.
     Pack k[packs];
     Scalar old[Pack::size] = {};
     Scalar read[Pack::size] = {};
     unrolled<packs>([&](int p) {
       k[p] = k_packs[p * Shape::lanes + part_];
       const Pack q = q_packs[p * Shape::lanes + part_];
+      Pack fade;
+      if (by_channel) fade = alpha_packs[p * Shape::lanes + part_];
       unrolled<Pack::size>([&](int j) {
+        if (by_channel) S_[p][j] *= fade.at[j];
         if (erase) old[j] += S_[p][j] * k[p].at[j];
         read[j] += S_[p][j] * q.at[j];
       });
     });
-    const Scalar alpha = token.alpha;
+    const Scalar alpha = by_channel ? Scalar(1) : token.alpha[0];
     const Scalar answer = erase ? alpha * sum_of_lanes<Shape::lanes>(total(old)) : Scalar(0);
     const Scalar u = token.beta * (token.v[own_] - answer);
 
@@ -268,9 +279,9 @@ class Column {
   std::int64_t state_offset_;
 };
 
-template <class Scalar, class Shape, bool erase>
+template <class Scalar, class Shape, bool erase, bool by_channel>
 __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPrograms<Scalar> programs) {
-  using Stage = Stage<Scalar, Shape>;
+  using Stage = Stage<Scalar, Shape, by_channel>;
   __shared__ Stage stages[stage_count];
   const Place place(programs, Shape::columns);
   const bool is_carrier = threadIdx.x / warp_size == working_warps;
@@ -282,13 +293,13 @@ __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPro
   __syncthreads();
   for (int i = threadIdx.x; i < stage_count * Stage::size; i += threads) {
     auto& token = stages[i / Stage::size].tokens[i % Stage::size];
-    token.alpha = 1;
+    if (!by_channel) token.alpha[0] = 1;
     token.beta = 1;
   }
   __syncthreads();
 
-  Carrier<Scalar, Shape> carrier(programs, place, threadIdx.x % warp_size);
-  Column<Scalar, Shape, erase> column(programs, place, threadIdx.x / Shape::lanes);
+  Carrier<Scalar, Shape, by_channel> carrier(programs, place, threadIdx.x % warp_size);
+  Column<Scalar, Shape, erase, by_channel> column(programs, place, threadIdx.x / Shape::lanes);
   if (is_carrier) {
     carrier.fetch(stages[0], 0);
     carrier.fetch(stages[1], Stage::size);
@@ -320,27 +331,35 @@ __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPro
   if (!is_carrier) column.store(programs.state, programs.K);
 }
 
-template <class Scalar, class Shape>
+template <class Scalar, class Shape, bool by_channel>
 void take_columns(const RowPrograms<Scalar>& programs) {
   const unsigned blocks_per_head = blocks_for(programs.V, Shape::columns);
-  launch(programs.erase ? read_and_write_tokens<Scalar, Shape, true>
-                        : read_and_write_tokens<Scalar, Shape, false>,
+  launch(programs.erase ? read_and_write_tokens<Scalar, Shape, true, by_channel>
+                        : read_and_write_tokens<Scalar, Shape, false, by_channel>,
          {blocks_for(programs.heads * blocks_per_head), threads}, programs);
+}
+
+template <class Scalar, bool by_channel>
+void take_keys(const RowPrograms<Scalar>& programs) {
+  if (programs.K <= 32) return take_columns<Scalar, Shape<8, 4>, by_channel>(programs);
+  if (programs.K <= 64) return take_columns<Scalar, Shape<8, 8>, by_channel>(programs);
+  if (programs.K <= 128) return take_columns<Scalar, Shape<8, 16>, by_channel>(programs);
+  if (programs.K <= 256) return take_columns<Scalar, Shape<16, 16>, by_channel>(programs);
+  if constexpr (!by_channel) {
+    if (programs.K <= 896) return take_columns<Scalar, Shape<32, 28>, by_channel>(programs);
+  }
+  throw Error("recurrent_in_registers: K = " + std::to_string(programs.K) + "; expected at most " +
+              std::to_string(recurrent_in_registers_largest_K(by_channel)));
 }
 
 }  // namespace
 
 template <class Scalar>
-void recurrent_scalar_decay(const RowPrograms<Scalar>& programs) {
-  if (programs.K <= 32) return take_columns<Scalar, Shape<8, 4>>(programs);
-  if (programs.K <= 64) return take_columns<Scalar, Shape<8, 8>>(programs);
-  if (programs.K <= 128) return take_columns<Scalar, Shape<8, 16>>(programs);
-  if (programs.K <= 256) return take_columns<Scalar, Shape<16, 16>>(programs);
-  if (programs.K <= 896) return take_columns<Scalar, Shape<32, 28>>(programs);
-  throw Error("recurrent_scalar_decay: K = " + std::to_string(programs.K) + "; expected at most 896");
+void recurrent_in_registers(const RowPrograms<Scalar>& programs) {
+  programs.decays_by_channel ? take_keys<Scalar, true>(programs) : take_keys<Scalar, false>(programs);
 }
 
-template void recurrent_scalar_decay(const RowPrograms<double>&);
-template void recurrent_scalar_decay(const RowPrograms<float>&);
+template void recurrent_in_registers(const RowPrograms<double>&);
+template void recurrent_in_registers(const RowPrograms<float>&);
 
 }  // namespace palimpsest
