@@ -14,6 +14,8 @@
 //   over the new one is needed, and the lanes of a column exchange both sums together, in a few shuffles. One
 //   decay for all channels is taken out of the sums; K of them cost no more multiplications, but their row
 //   has to be read, too.
+// - Where there are many heads, a lane holds parts of two columns: what it reads of a token serves both, and
+//   reading from shared memory is what takes longest.
 // - The working warps of a block hold other columns of the same head and read its tokens from shared memory;
 //   one more, the carrier, brings them there, a stage of up to 16 tokens at a time, and finds k . q, which is
 //   the same for all columns. It is two stages ahead: while one is worked on, the next has arrived and gets
@@ -37,13 +39,15 @@ constexpr int threads = (working_warps + 1) * warp_size;
 constexpr int stage_count = 3;
 constexpr int shared_bytes = 48 * 1024;  // what a block gets everywhere without asking
 
-/// How a column of S lies in a warp: `lanes` neighbours hold `rows` elements each.
-template <int lanes_, int rows_>
+/// How columns of S lie in a warp: `lanes` neighbours hold `rows` elements of each of `beside` columns.
+template <int lanes_, int rows_, int beside_ = 1>
 struct Shape {
   static constexpr int lanes = lanes_;
   static constexpr int rows = rows_;
-  static constexpr int K = lanes * rows;                             // rows of S that fit
-  static constexpr int columns = working_warps * warp_size / lanes;  // of S in one block
+  static constexpr int beside = beside_;
+  static constexpr int K = lanes * rows;                           // rows of S that fit
+  static constexpr int apart = working_warps * warp_size / lanes;  // the columns of one lane
+  static constexpr int columns = apart * beside;                   // of S in one block
 };
 
 /// What a block needs to know of one token.
@@ -51,8 +55,8 @@ template <class Scalar, class Shape, bool by_channel>
 struct alignas(16) Token {
   Scalar k[Shape::K];  // zero beyond K
   Scalar q[Shape::K];
-  Scalar alpha[by_channel ? Shape::K : 1];
   Scalar v[Shape::columns];  // the block's own columns
+  alignas(by_channel ? 16 : sizeof(Scalar)) Scalar alpha[by_channel ? Shape::K : 1];
   Scalar beta;
   Scalar k_dot_q;
 };
@@ -199,81 +203,84 @@ class Carrier {
   bool in_packs_ = programs_.K % Pack::size == 0;
 };
 
-/// The part of one column of S that one lane holds.
+/// The parts of its columns of S that one lane holds.
 template <class Scalar, class Shape, bool erase, bool by_channel>
-class Column {
+class Columns {
  public:
   using Token = Token<Scalar, Shape, by_channel>;
   using Pack = Pack<Scalar>;
 
-  /// `own` counts among the columns of the block.
-  __device__ Column(const RowPrograms<Scalar>& programs, const Place& place, int own)
+  /// `own` is the first of the lane's columns among those of the block.
+  __device__ Columns(const RowPrograms<Scalar>& programs, const Place& place, int own)
       : own_(own), part_(threadIdx.x % Shape::lanes), column_(place.first_column + own), V_(programs.V) {
     state_offset_ = place.head * programs.K * V_ + column_;
   }
 
-  /// Whether this lane writes the outputs of a column that exists.
-  __device__ bool writes() const { return part_ == 0 && column_ < V_; }
-  __device__ std::int64_t column() const { return column_; }
-
   __device__ void load(const Scalar* state, std::int64_t K) {
-    for_each_element([&](Scalar& element, int row) {
-      element = row < K && column_ < V_ ? state[state_offset_ + row * V_] : Scalar(0);
+    for_each_element([&](Scalar& element, int c, int row) {
+      element = row < K && exists(c) ? state[state_offset_ + row * V_ + c * Shape::apart] : Scalar(0);
     });
   }
 
   __device__ void store(Scalar* state, std::int64_t K) {
-    for_each_element([&](Scalar& element, int row) {
-      if (row < K && column_ < V_) state[state_offset_ + row * V_] = element;
+    for_each_element([&](Scalar& element, int c, int row) {
+      if (row < K && exists(c)) state[state_offset_ + row * V_ + c * Shape::apart] = element;
     });
   }
 
-  /// One token; returns o.
-  __device__ Scalar step(const Token& token) {
+  /// One token, whose row of outputs is `o`.
+  __device__ void step(const Token& token, Scalar* o) {
     const auto* const k_packs = reinterpret_cast<const Pack*>(token.k);
     const auto* const q_packs = reinterpret_cast<const Pack*>(token.q);
-
     const auto* const alpha_packs = reinterpret_cast<const Pack*>(token.alpha);
 
     // The sums over the old state: one per place in a pack, so that additions need not wait.
     Pack k[packs];
-    Scalar old[Pack::size] = {};
-    Scalar read[Pack::size] = {};
+    Scalar old[Shape::beside][Pack::size] = {};
+    Scalar read[Shape::beside][Pack::size] = {};
     unrolled<packs>([&](int p) {
       k[p] = k_packs[p * Shape::lanes + part_];
       const Pack q = q_packs[p * Shape::lanes + part_];
       Pack fade;
       if (by_channel) fade = alpha_packs[p * Shape::lanes + part_];
-      unrolled<Pack::size>([&](int j) {
-        if (by_channel) S_[p][j] *= fade.at[j];
-        if (erase) old[j] += S_[p][j] * k[p].at[j];
-        read[j] += S_[p][j] * q.at[j];
+      unrolled<Shape::beside, Pack::size>([&](int c, int j) {
+        Scalar& S = S_[c][p][j];
+        if (by_channel) S *= fade.at[j];
+        if (erase) old[c][j] += S * k[p].at[j];
+        read[c][j] += S * q.at[j];
       });
     });
     const Scalar alpha = by_channel ? Scalar(1) : token.alpha[0];
-    const Scalar answer = erase ? alpha * sum_of_lanes<Shape::lanes>(total(old)) : Scalar(0);
-    const Scalar u = token.beta * (token.v[own_] - answer);
+    unrolled<Shape::beside>([&](int c) {
+      const Scalar answer = erase ? alpha * sum_of_lanes<Shape::lanes>(total(old[c])) : Scalar(0);
+      const Scalar u = token.beta * (token.v[own_ + c * Shape::apart] - answer);
 
-    // S = alpha S + k u^T
-    unrolled<packs, Pack::size>([&](int p, int j) { S_[p][j] = alpha * S_[p][j] + k[p].at[j] * u; });
-    // o = alpha S^T q + (k . q) u
-    return alpha * sum_of_lanes<Shape::lanes>(total(read)) + token.k_dot_q * u;
+      // S = alpha S + k u^T
+      unrolled<packs, Pack::size>([&](int p, int j) { S_[c][p][j] = alpha * S_[c][p][j] + k[p].at[j] * u; });
+      // o = alpha S^T q + (k . q) u
+      const Scalar sum = alpha * sum_of_lanes<Shape::lanes>(total(read[c])) + token.k_dot_q * u;
+      if (part_ == 0 && exists(c)) o[column_ + c * Shape::apart] = sum;
+    });
   }
 
  private:
   static constexpr int packs = Shape::rows / Pack::size;
 
-  /// Calls visit(element, row of S). Neighbouring lanes hold neighbouring packs: none waits for another's
-  /// bank.
+  __device__ bool exists(int c) const { return column_ + c * Shape::apart < V_; }
+
+  /// Calls visit(element, column of the lane, row of S). Neighbouring lanes hold neighbouring packs: none
+  /// waits for another's bank.
   template <class Visit>
   __device__ void for_each_element(Visit visit) {
-    unrolled<packs, Pack::size>(
-        [&](int p, int j) { visit(S_[p][j], (p * Shape::lanes + part_) * Pack::size + j); });
+    unrolled<Shape::beside>([&](int c) {
+      unrolled<packs, Pack::size>(
+          [&](int p, int j) { visit(S_[c][p][j], c, (p * Shape::lanes + part_) * Pack::size + j); });
+    });
   }
 
-  Scalar S_[packs][Pack::size];
+  Scalar S_[Shape::beside][packs][Pack::size];
   int own_;
-  int part_;  // which rows of the column: packs part, part + lanes, ...
+  int part_;  // which rows of the columns: packs part, part + lanes, ...
   std::int64_t column_;
   std::int64_t V_;
   std::int64_t state_offset_;
@@ -299,17 +306,17 @@ __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPro
   __syncthreads();
 
   Carrier<Scalar, Shape, by_channel> carrier(programs, place, threadIdx.x % warp_size);
-  Column<Scalar, Shape, erase, by_channel> column(programs, place, threadIdx.x / Shape::lanes);
+  Columns<Scalar, Shape, erase, by_channel> columns(programs, place, threadIdx.x / Shape::lanes);
   if (is_carrier) {
     carrier.fetch(stages[0], 0);
     carrier.fetch(stages[1], Stage::size);
     carrier.complete(stages[0]);
   } else {
-    column.load(programs.state, programs.K);
+    columns.load(programs.state, programs.K);
   }
   __syncthreads();
 
-  Scalar* o = programs.o.at(place.head) + column.column();
+  Scalar* o = programs.o.at(place.head);
   int now = 0;
   for (std::int64_t first = 0; first < programs.T; first += Stage::size) {
     const int next = (now + 1) % stage_count;
@@ -320,15 +327,14 @@ __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPro
       const int count = static_cast<int>(min(programs.T - first, static_cast<std::int64_t>(Stage::size)));
 #pragma unroll 4
       for (int i = 0; i < count; ++i) {
-        const Scalar read = column.step(stages[now].tokens[i]);
-        if (column.writes()) *o = read;
+        columns.step(stages[now].tokens[i], o);
         o += programs.o.token_stride;
       }
     }
     now = next;
     __syncthreads();
   }
-  if (!is_carrier) column.store(programs.state, programs.K);
+  if (!is_carrier) columns.store(programs.state, programs.K);
 }
 
 template <class Scalar, class Shape, bool by_channel>
@@ -339,8 +345,19 @@ void take_columns(const RowPrograms<Scalar>& programs) {
          {blocks_for(programs.heads * blocks_per_head), threads}, programs);
 }
 
+/// Whether blocks of `columns` each keep all multiprocessors busy.
+template <class Scalar>
+bool are_many(const RowPrograms<Scalar>& programs, int columns) {
+  return programs.heads * blocks_for(programs.V, columns) >= 2 * multiprocessors();
+}
+
 template <class Scalar, bool by_channel>
 void take_keys(const RowPrograms<Scalar>& programs) {
+  if constexpr (std::is_same_v<Scalar, float>) {
+    using Wide = Shape<8, 16, 2>;
+    if (programs.K > 64 && programs.K <= Wide::K && are_many(programs, Wide::columns))
+      return take_columns<Scalar, Wide, by_channel>(programs);
+  }
   if (programs.K <= 32) return take_columns<Scalar, Shape<8, 4>, by_channel>(programs);
   if (programs.K <= 64) return take_columns<Scalar, Shape<8, 8>, by_channel>(programs);
   if (programs.K <= 128) return take_columns<Scalar, Shape<8, 16>, by_channel>(programs);

@@ -190,6 +190,8 @@ void run_wide_keys() {
     for (const Index dk : {33, 65, 129, 257})
       run_wide(id, {.tokens = 3, .dk = dk, .dv = 5, .seed = 5}, Form::recurrent,
                {Precision::f64, Precision::f32});
+    // So many columns that a lane takes two at a time.
+    run_wide(id, {.tokens = 3, .dk = 65, .dv = 5000, .seed = 5}, Form::recurrent, {Precision::f32});
   }
   // Columns that no block has shared memory for.
   run_wide("gla", {.tokens = 3, .dk = 40000, .dv = 2, .seed = 7}, Form::recurrent,

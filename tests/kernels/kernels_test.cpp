@@ -157,7 +157,7 @@ TEST_CASE("every kernel writes all of its outputs, nothing else, and what the CP
   const Size sizes[] = {{17, 6, 12, 7},   {65, 2, 33, 17},  {16, 2, 64, 64}, {15, 2, 101, 33},
                         {257, 1, 128, 5}, {31, 2, 256, 40}, {9, 1, 301, 6},  {5, 1, 896, 9},
                         {1, 1, 1, 1},     {0, 2, 8, 3},     {2, 6, 32, 16},  {33, 4, 64, 20},
-                        {17, 1, 128, 16}};
+                        {17, 1, 128, 16}, {19, 140, 101, 33}};  // enough for two columns a lane on an H200
   for (const bool in_registers : {false, true}) {
     for (const Structure& structure : all_structures()) {
       for (const Size& size : sizes) {

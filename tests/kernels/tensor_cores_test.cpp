@@ -243,7 +243,8 @@ TEST_CASE("a run that goes to a fused kernel says so, and no other") {
   for (const Rounding rounding : {Rounding::none, Rounding::bf16}) {
     CHECK(rows(Form::recurrent, Decay::scalar, 128, rounding) == registers);
     CHECK(rows(Form::recurrent, Decay::scalar, 897, rounding) == plain);
-    CHECK(rows(Form::recurrent, Decay::key, 128, rounding) == plain);
+    CHECK(rows(Form::recurrent, Decay::key, 256, rounding) == registers);
+    CHECK(rows(Form::recurrent, Decay::key, 257, rounding) == plain);
     CHECK(rows(Form::two_pass, Decay::scalar, 128, rounding) == plain);
     CHECK(rows(Form::parallel, Decay::scalar, 128, rounding) == plain);
   }
