@@ -16,7 +16,7 @@ export HOME="${HOME:-/tmp}"
 build_packages=(
   g++ cmake ninja-build ccache pkg-config python3 python3-pip ca-certificates
   libglfw3-dev libepoxy-dev libegl-dev libgl-dev libfreetype-dev libstb-dev
-  libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libzip-dev libpcre2-dev
+  libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libzip-dev libpcre2-dev libhwy-dev
   libegl1 libgl1 libglx-mesa0 libegl-mesa0 libgl1-mesa-dri
 )
 

@@ -25,6 +25,13 @@ std::vector<Device> cuda_devices();
 /// The CUDA kernels on the first device; refuses everything, with the reason, where there is none.
 const Backend& cuda_backend();
 
+/// The processor, named "cpu" as cpu_backend() is, with the kernels of kernels/cpu for whole heads in f32
+/// where they know the rule. Where the program was built without them it is cpu_backend().
+const Backend& fast_cpu_backend();
+
+/// The vector instructions that they take here, as Highway names them: "AVX2"; empty without them.
+std::string vector_instructions();
+
 /// Why nothing can run on a device here; empty if the first device can be used. Determined once, then cached.
 const std::string& cuda_unavailable();
 

@@ -118,8 +118,9 @@ RacePlan plan_of(const CommandOptions& options) {
   plan.seconds = parse_seconds(options, "--seconds");
   plan.longest = parse_seconds(options, "--longest");
   plan.roofs = !options.is_set("--no-roof");
-  plan.backends = parsed<const Backend*>(options.all("--device"), usable_backends(),
-                                         [](const std::string& text) { return &find_backend(text); });
+  plan.backends =
+      parsed<const Backend*>(options.all("--device"), usable_backends(),
+                             [](const std::string& text) { return &find_backend(text, fastest_backends()); });
   return plan;
 }
 

@@ -245,9 +245,9 @@ std::string compare_with_given(const Array& o, const Array& given) {
 }
 
 const Backend& backend_of(const CommandOptions& options) {
-  const Backend& backend = find_backend(options["--device"]);
+  const Backend& backend = find_backend(options["--device"], fastest_backends());
   if (!options.is_set("--ask")) return backend;
-  if (&backend != &cpu_backend()) throw Unsupported("--ask runs on the cpu only");
+  if (!is_cpu(backend)) throw Unsupported("--ask runs on the cpu only");
   return asking_backend();
 }
 

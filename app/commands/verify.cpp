@@ -18,8 +18,9 @@ int list_faults(const Console& console) {
 
 /// The devices that are asked for. Throws Unsupported for one that was named and cannot be used here.
 std::vector<const Backend*> devices(const CommandOptions& options) {
-  return parsed<const Backend*>(options.all("--device"), usable_backends(),
-                                [](const std::string& text) { return &usable_backend(text); });
+  return parsed<const Backend*>(options.all("--device"), usable_backends(), [](const std::string& text) {
+    return &usable_backend(text, fastest_backends());
+  });
 }
 
 /// The random case of --case, or why `variant` has no such case with these settings.

@@ -18,12 +18,15 @@ Devices backends() {
   return all;
 }
 
+Devices fastest_backends() {
+  static const std::array<const Backend*, 2> all = {&fast_cpu_backend(), &cuda_backend()};
+  return all;
+}
+
 const Backend& find_backend(std::string_view name, Devices devices) {
   return *find_row(devices, name, &Backend::name,
                    fmt::format("there is no device \"{}\"; expected one of", name));
 }
-
-bool is_cpu(const Backend& backend) { return &backend == &cpu_backend(); }
 
 std::string unavailable(const Backend& backend) {
   if (&backend == &cuda_backend()) return cuda_unavailable();  // called in every frame: no exceptions
@@ -42,7 +45,7 @@ const Backend& usable_backend(std::string_view name, Devices devices) {
 }
 
 std::vector<const Backend*> usable_backends() {
-  std::vector<const Backend*> usable(backends().begin(), backends().end());
+  std::vector<const Backend*> usable(fastest_backends().begin(), fastest_backends().end());
   std::erase_if(usable, [](const Backend* backend) { return !unavailable(*backend).empty(); });
   return usable;
 }

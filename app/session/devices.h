@@ -7,14 +7,15 @@ namespace palimpsest {
 /// Devices to choose from, the CPU first.
 using Devices = std::span<const Backend* const>;
 
-/// Every device that the program knows, whether it can be used here or not.
+/// Every device that the program knows, whether it can be used here or not. The CPU has the engines whose
+/// steps are shown.
 Devices backends();
+
+/// The same under the same names, to run whole heads on: the CPU takes fast kernels where it has one.
+Devices fastest_backends();
 
 /// The backend called `name`; throws InputError listing all.
 const Backend& find_backend(std::string_view name, Devices devices = backends());
-
-/// Whether this is the CPU, which computes whatever another device cannot.
-bool is_cpu(const Backend& backend);
 
 /// Why nothing at all runs on this device here; empty if it can be used.
 std::string unavailable(const Backend& backend);
@@ -26,7 +27,7 @@ std::string why_not_in(const Backend& backend, Precision precision);
 /// the reason where it cannot be used here.
 const Backend& usable_backend(std::string_view name, Devices devices = backends());
 
-/// The devices that can be used here.
+/// The fastest_backends() that can be used here.
 std::vector<const Backend*> usable_backends();
 
 /// A line for each device that cannot be used: "The device cuda was not checked: there is no driver".

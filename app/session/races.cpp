@@ -355,7 +355,8 @@ void show_what_it_has(SessionState& state, const RaceReport& report) {
 std::vector<const Backend*> usable_devices(const Session& session) {
   std::vector<const Backend*> usable;
   for (const Backend* const backend : session.devices()) {
-    if (session.why_not_on(*backend, Form::recurrent, nullptr).empty()) usable.push_back(backend);
+    if (!session.why_not_on(*backend, Form::recurrent, nullptr).empty()) continue;
+    usable.push_back(backend == &cpu_backend() ? &fast_cpu_backend() : backend);
   }
   return usable;
 }

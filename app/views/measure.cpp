@@ -573,6 +573,7 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
   words += fmt::format("\ncomputing: {}", spread(point.compute));
   if (point.kernel)
     words += *point.kernel == KernelKind::plain       ? "\nkernels: plain, written to be read"
+             : *point.kernel == KernelKind::vectors   ? "\nkernels: fast, in vector instructions"
              : *point.kernel == KernelKind::registers ? "\nkernels: fused, with the memory in registers"
                                                       : "\nkernels: on tensor cores";
   words += fmt::format("\nof {} runs{}", point.repeats, point.warmed ? ", after a warm-up run" : "");

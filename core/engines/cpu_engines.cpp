@@ -63,7 +63,8 @@ const DeviceEngines& cpu_engines() {
 }
 
 const char* name(KernelKind kernel) {
-  static constexpr const char* names[] = {"plain kernel", "in registers", "tensor cores"};
+  static constexpr const char* names[] = {"plain kernel", "vector instructions", "in registers",
+                                          "tensor cores"};
   return entry(names, kernel);
 }
 
@@ -83,6 +84,12 @@ bool fit_tensor_cores(const Structure& structure, Index K) {
 
 bool fits_tensor_cores(Index K, Index V, bool fades) {
   return K <= most_tensor_core_channels && V <= most_tensor_core_channels && !fades;
+}
+
+bool fit_vectors(const Structure& structure) {
+  const auto& [decay, gates_are_logs, value_decay, erase, erase_key, beta, writes_value, decay_by_key,
+               plain_write, read_at, rows_per_read, parts] = structure;
+  return !value_decay && read_at != ReadAt::end && parts.empty();
 }
 
 bool fit_registers(const Structure& structure, Index K) {

@@ -186,7 +186,7 @@ class Verification {
              const VerifyResult& result, Index chunk_size) {
     // Cases share a device other than the processor: one at a time.
     std::unique_lock<std::mutex> device(device_, std::defer_lock);
-    if (&backend != &cpu_backend()) device.lock();
+    if (!is_cpu(backend)) device.lock();
     return backend.run(variant, sequence, result.form, result.precision, chunk_size, stop_);
   }
 

@@ -67,7 +67,7 @@ class FaultVerification {
           "a fault is traced step by step in f64: in f32 the rounding of a right step is as large as the "
           "effect of some faults");
     }
-    if (std::ranges::any_of(plan_.backends, [](const Backend* each) { return each != &cpu_backend(); }))
+    if (std::ranges::any_of(plan_.backends, [](const Backend* each) { return !is_cpu(*each); }))
       throw Unsupported("equations with a fault are computed on the cpu only");
   }
 

@@ -170,7 +170,7 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
     }
   }
   random.keeps = false;
-  const auto is_processor = [](const Backend* each) { return each == &cpu_backend(); };
+  const auto is_processor = [](const Backend* each) { return is_cpu(*each); };
   if (plan.lengths.empty() || std::ranges::all_of(plan.backends, is_processor)) return;
   random.tokens = std::ranges::max(plan.lengths);
   for (const VerifyPlan::Size& size : plan.wide_sizes) {

@@ -181,10 +181,9 @@ class Race {
     const SequenceBatch& batch = data_.of(variant, entry, plan_.seed);
     point.work = work_of(variant, batch, entry);
     require_short(point);
-    if (backend.name() != cpu_backend().name()) {
-      point.kernel = variant.rule->kernel(batch.heads.front(), entry.form, held_in(entry.precision),
-                                          backend.engines(entry.precision));
-    }
+    const KernelKind kernel = variant.rule->kernel(batch.heads.front(), entry.form, held_in(entry.precision),
+                                                   backend.engines(entry.precision));
+    if (!is_cpu(backend) || kernel != KernelKind::plain) point.kernel = kernel;
     const auto run = [&](const Repeats& repeats) {
       stop_if_asked(stop_);
       const Undisturbed alone;

@@ -61,7 +61,8 @@ struct RacePoint {
   Quartiles allocations = {};
   Quartiles whole = {};
   RaceWork work = {};
-  std::optional<KernelKind> kernel = {};  // what a GPU computed it with, where the report says so
+  std::optional<KernelKind> kernel = {};  // what computed it, where the report says so; the
+                                          // processor by core's engines if it does not
 
   bool measured() const { return missing.empty(); }
   bool operator==(const RacePoint&) const = default;

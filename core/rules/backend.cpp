@@ -103,13 +103,14 @@ double product_rate() {
 
 class CpuBackend : public Backend {
  public:
-  explicit CpuBackend(bool only_asks) : only_asks_(only_asks) {}
+  explicit CpuBackend(const DeviceEngines& engines, bool only_asks = false)
+      : engines_(engines), only_asks_(only_asks) {}
 
   std::string name() const override { return "cpu"; }
 
   const DeviceEngines& engines(Precision precision) const override {
     require(precision);
-    return cpu_engines();
+    return engines_;
   }
 
   std::optional<std::string> missing(const Variant& variant, const Settings& settings, Form form,
@@ -121,7 +122,8 @@ class CpuBackend : public Backend {
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
     require(precision);
-    if (!only_asks_) return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop));
+    if (!only_asks_)
+      return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop), engines_);
     try {
       return {variant.rule->answers(sequence, form, precision, chunk_size, std::move(stop)), {}};
     } catch (const Unsupported& reason) {
@@ -134,6 +136,8 @@ class CpuBackend : public Backend {
                                 const HeadDone& head_done) const override {
     if (heads.empty()) return {};
     require(precision);
+    if (!only_asks_ && variant.rule->kernel(heads.front(), form, precision, engines_) != KernelKind::plain)
+      return run_together(variant, heads, form, precision, chunk_size, std::move(stop), head_done);
     const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
     std::vector<Output> outputs(heads.size());
     parallel_for(static_cast<Index>(heads.size()), heads_at_once(footprint.work, processor_threads()),
@@ -163,10 +167,22 @@ class CpuBackend : public Backend {
     if (const auto reason = missing_precision(precision)) throw Unsupported(*reason);
   }
 
+  /// By a kernel that shares heads and their columns among threads itself.
+  std::vector<Output> run_together(const Variant& variant, std::span<const Sequence> heads, Form form,
+                                   Precision precision, Index chunk_size, std::stop_token stop,
+                                   const HeadDone& head_done) const {
+    std::vector<Output> outputs =
+        variant.rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines_);
+    for (std::size_t head = 0; head_done && head < heads.size(); ++head) head_done();
+    return outputs;
+  }
+
+  const DeviceEngines& engines_;
   bool only_asks_;
 };
 
 std::string words(KernelKind kernel, Precision precision) {
+  if (kernel == KernelKind::vectors) return "one kernel in vector instructions";
   if (kernel == KernelKind::registers) return "one kernel that holds the memory in registers";
   return precision == Precision::tf32 ? "fused kernels on tensor cores in tf32"
                                       : "fused kernels on tensor cores";
@@ -175,12 +191,18 @@ std::string words(KernelKind kernel, Precision precision) {
 }  // namespace
 
 const Backend& cpu_backend() {
-  static const CpuBackend backend(false);
+  static const CpuBackend backend(cpu_engines());
   return backend;
 }
 
+std::unique_ptr<const Backend> cpu_backend_with(const DeviceEngines& engines) {
+  return std::make_unique<CpuBackend>(engines);
+}
+
+bool is_cpu(const Backend& backend) { return backend.name() == cpu_backend().name(); }
+
 const Backend& asking_backend() {
-  static const CpuBackend backend(true);
+  static const CpuBackend backend(cpu_engines(), true);
   return backend;
 }
 

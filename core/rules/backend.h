@@ -64,6 +64,12 @@ unsigned heads_at_once(double work, unsigned threads);
 /// The engines of core on the processor: every form that exists.
 const Backend& cpu_backend();
 
+/// The same under the same name, but whole heads are taken to these engines where they have a fast kernel.
+std::unique_ptr<const Backend> cpu_backend_with(const DeviceEngines& engines);
+
+/// Whether this is the processor, which computes whatever another device cannot.
+bool is_cpu(const Backend& backend);
+
 /// The same for tokens that only query (Rule::answers()): outputs and no states.
 const Backend& asking_backend();
 

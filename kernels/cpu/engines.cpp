@@ -1,0 +1,87 @@
+// The engines of the processor with kernels for whole heads in f32 where there is one; all else, and every
+// tensor of a step, is core's.
+
+#include "core/engines/engines.h"
+#include "core/base/parallel_for.h"
+#include "core/rules/backend.h"
+#include "kernels/cpu/recurrent_rows.h"
+#include "kernels/device.h"
+
+namespace palimpsest {
+
+namespace {
+
+namespace kernel = cpu;
+
+/// Rows of a matrix, [R, C]; nothing where it has no columns.
+kernel::StridedRows rows_of(const Matrix<float>& matrix) {
+  return {matrix.size() == 0 ? nullptr : matrix.data(), matrix.cols()};
+}
+
+kernel::HeadRows head_rows(const Program<float>& program, Matrix<float>& S, Matrix<float>& o) {
+  return {.structure = program.structure,
+          .rows = program.rows(),
+          .reads = program.reads(),
+          .K = program.k.cols(),
+          .V = program.v.cols(),
+          .q = rows_of(program.q),
+          .k = rows_of(program.k),
+          .v = rows_of(program.v),
+          .a = rows_of(program.a),
+          .gate = rows_of(program.gate),
+          .beta = rows_of(program.beta),
+          .k_plain = rows_of(program.k_plain),
+          .v_plain = rows_of(program.v_plain),
+          .o = o.data(),
+          .o_stride = o.cols(),
+          .S = S.data()};
+}
+
+class FastRows : public Engine<Program, float> {
+ public:
+  KernelKind kernel(const EngineRequest& request, const Program<float>& program) const override {
+    const bool is_taken = !request.phase && request.form == Form::recurrent && fit_vectors(program.structure);
+    return is_taken ? KernelKind::vectors : KernelKind::plain;
+  }
+
+  /// Rows that are computed together, so that a run can be stopped and their copies do not leave the caches.
+  double most_bytes() const override { return 16e6; }
+
+ private:
+  std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const Program<float>> heads,
+                                     std::span<Carried<float>> states) const override {
+    if (kernel(request, heads.front()) == KernelKind::plain)
+      return cpu_engines().f32.rows.run(request, heads, states);
+    std::vector<Matrix<float>> o;
+    std::vector<kernel::HeadRows> rows;
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      const Program<float>& program = heads[h];
+      o.emplace_back(program.reads(), program.v.cols());
+    }
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      rows.push_back(head_rows(heads[h], states[h].front(), o[h]));
+    stop_if_asked(request.stop);
+    kernel::recurrent_rows(rows, processor_threads());
+    return o;
+  }
+};
+
+const DeviceEngines& fast_engines() {
+  static const FastRows rows;
+  static const Engines<float>& clear = cpu_engines().f32;
+  static const DeviceEngines all = {
+      cpu_engines().f64,
+      {rows, clear.softmax, clear.mamba, clear.network, clear.lact, clear.mesa, clear.least_squares}};
+  return all;
+}
+
+}  // namespace
+
+const Backend& fast_cpu_backend() {
+  static const std::unique_ptr<const Backend> backend = cpu_backend_with(fast_engines());
+  return *backend;
+}
+
+std::string vector_instructions() { return kernel::vector_instructions(); }
+
+}  // namespace palimpsest

@@ -1,0 +1,548 @@
+// The recurrent form on the processor, spec 1.1 and 2.2, for rows of any decay on the key side and any erase.
+//
+// Naively a token takes three passes over the memory S [K, V]: decay it, read it with a (S^T a), write b u^T
+// and read it with q. Each loads all of S to do one or two operations with a number, so the time goes to
+// loads and stores, and the arithmetic waits. Here a pass does all of that at once, for two tokens:
+//
+//   1. What token 2 reads is known before token 1 has written. With D = Diag(alpha),
+//        S_1 = D_1 S_0 + b_1 u_1^T        S_1^T x = S_0^T (D_1 x) + (b_1 . x) u_1,
+//      so S_0^T is read with four vectors, D_1 a_1, D_1 q_1, D_2 D_1 a_2 and D_2 D_1 q_2, and what the writes
+//      add are products of a few numbers with u_1 and u_2. The write of both is then one more pass,
+//        S_2 = D_2 D_1 S_0 + (D_2 b_1) u_1^T + b_2 u_2^T.
+//   2. That write is done when the next two tokens are read: every number of S is loaded once and stored once
+//   for
+//      two tokens, with 7 operations in between (without erase 5), most of them multiply-adds.
+//   3. A decay per token is a number that S is multiplied with. It is kept apart as a factor f, S = f S',
+//   which
+//      saves one of those operations. Before f leaves 1/256 .. 256 a pass multiplies S' by it: so a decay of
+//      0 is right, and nothing overflows.
+//   4. Columns of S do not depend on each other. A block of 4 vectors is taken through 16 tokens before the
+//   next:
+//      at K = 128 it stays in the first-level cache (32 kB), and what is read and written for its columns in
+//      registers. What all columns share (1.) is computed once for these 16 tokens.
+//   5. The rows of a head lie H K numbers apart in [B, T, H, K], which no processor foresees: they are
+//   fetched into
+//      the cache 16 tokens ahead, the outputs too.
+//
+// docs/bench.md has what each of these steps brings.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "core/base/parallel_for.h"
+#include "kernels/cpu/recurrent_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/recurrent_rows.cpp"
+#include <hwy/foreach_target.h>
+// Everything from here on is compiled for every target.
+#include <hwy/aligned_allocator.h>
+#include <hwy/cache_control.h>
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+
+namespace palimpsest::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using Numbers = hn::Vec<Tag>;
+using Memory = hwy::AlignedFreeUniquePtr<float[]>;
+
+constexpr Index lanes = hn::MaxLanes(Tag());
+constexpr bool has_32_registers = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
+constexpr Index tile = 8;          // pairs of tokens that a block of columns is taken through at a time
+constexpr Index slots = tile + 1;  // the last pair before a tile has not been written yet
+
+/// Zeroed numbers at an address that vectors are aligned to.
+inline Memory zeros(Index count) {
+  Memory memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(std::max<Index>(count, 1)));
+  std::fill_n(memory.get(), count, 0.0F);
+  return memory;
+}
+
+/// How much of the writes of two rows is read by these rows themselves.
+struct Seen {
+  float old = 0;   // of the first by the erase of the second
+  float o_11 = 0;  // of the first by the first read
+  float o_21 = 0;  // of the first by the second read
+  float o_22 = 0;  // of the second by the second read
+};
+
+/// Two consecutive rows, ready for a pass over S. What belongs to the second is 0 where there is none.
+struct Pair {
+  const float* reads[4];   // [K], a_1, a_2, q_1, q_2, decayed as far as a number per channel does
+  const float* writes[4];  // [K], b_1, b_2, k+_1, k+_2, likewise
+  const float* values[4];  // [V], v_1, v_2, v+_1, v+_2
+  const float* decay;      // [K], what S is multiplied with; null: nothing
+  float* o[2];             // [V]
+  float erased[2];         // factors of what a_1, a_2 read
+  float read[2];           // factors of what q_1, q_2 read
+  float beta[2];
+  float written[2];  // factors of u_1 and v+_1, u_2 and v+_2 as they are written
+  Seen seen[2];      // of u, of v+
+};
+
+/// Calls body(tag, i) for each vector of [K], then for each number that is left.
+template <class Body>
+HWY_INLINE void each_vector(Index K, Body body) {
+  Index i = 0;
+  for (; i + lanes <= K; i += lanes) body(Tag(), i);
+  for (; i < K; ++i) body(hn::CappedTag<float, 1>(), i);
+}
+
+/// x . y, both [K].
+HWY_INLINE float dot(const float* x, const float* y, Index K) {
+  Numbers sum = hn::Zero(Tag());
+  Index i = 0;
+  for (; i + lanes <= K; i += lanes) sum = hn::MulAdd(hn::LoadU(Tag(), x + i), hn::LoadU(Tag(), y + i), sum);
+  float rest = hn::GetLane(hn::SumOfLanes(Tag(), sum));
+  for (; i < K; ++i) rest += x[i] * y[i];
+  return rest;
+}
+
+/// alpha from gates, which are alpha or its logarithm. Below the logarithm of the smallest normal number it
+/// is exactly 0 (core/numbers/exponential.h).
+template <class D>
+HWY_INLINE hn::Vec<D> alpha(D d, hn::Vec<D> gate, bool is_log) {
+  if (!is_log) return gate;
+  const auto is_lost = hn::Lt(gate, hn::Set(d, -87.33F));
+  return hn::IfThenElse(hn::IsNaN(gate), gate, hn::IfThenZeroElse(is_lost, hn::Exp(d, gate)));
+}
+
+/// Makes the pairs of one head, in order, for all columns. The last `slots` are kept.
+class Pairs {
+ public:
+  explicit Pairs(const HeadRows& head)
+      : head_(head),
+        structure_(head.structure),
+        zero_(zeros(std::max(head.K, head.V))),
+        unread_(zeros(head.V)),
+        pitch_((head.K / lanes + 2) * lanes),  // no power of two, which would use few sets of the cache
+        faded_(zeros(slots * rows_of_slot * pitch_)) {
+    Pair& none = pairs_[slots - 1];
+    none = {};
+    for (const float*& write : none.writes) write = zero_.get();
+  }
+
+  /// How many there are.
+  Index count() const { return (head_.rows + 1) / 2; }
+  /// Pair `index`; -1: one that writes nothing.
+  const Pair& operator[](Index index) const { return pairs_[(index + slots) % slots]; }
+  /// What S is divided by in the passes, once the last pair is written.
+  float factor() const { return factor_; }
+
+  void prepare(Index index) {
+    const Index first = 2 * index;
+    Pair& pair = pairs_[index % slots];
+    float* const faded = faded_.get() + index % slots * rows_of_slot * pitch_;
+    gather(pair, first);
+    if (structure_.decay == Decay::key)
+      fade_channels(pair, first, faded);
+    else
+      fade_all(pair, first, faded);
+    fetch(first + 2 * tile);
+    fetch(first + 2 * tile + 1);
+  }
+
+ private:
+  static constexpr Index rows_of_slot = 7;  // four reads, two writes, the decay
+
+  bool has(Index row) const { return row < head_.rows; }
+  bool erases() const { return structure_.erase != Erase::none; }
+  bool erases_early() const { return structure_.erase == Erase::undecayed; }
+  bool reads_early() const { return structure_.read_at == ReadAt::before_row; }
+
+  /// Which read belongs to a row; -1: none.
+  Index read_of(Index row) const {
+    const Index read = row / structure_.rows_per_read;
+    const bool is_read = row % structure_.rows_per_read == structure_.reading_row() && read < head_.reads;
+    return is_read ? read : -1;
+  }
+
+  /// Sets what two rows read and write, as it is given.
+  void gather(Pair& pair, Index first) {
+    const StridedRows& erase_keys = structure_.erase_key ? head_.a : head_.k;
+    for (Index i = 0; i < 2; ++i) {
+      const Index r = first + i;
+      const auto row = [&](const StridedRows& rows, bool is_given) {
+        return has(r) && is_given ? rows.row(r) : zero_.get();
+      };
+      const Index read = has(r) ? read_of(r) : -1;
+      pair.reads[i] = row(erase_keys, erases());
+      pair.reads[2 + i] = read >= 0 ? head_.q.row(read) : zero_.get();
+      pair.o[i] = read >= 0 ? head_.o + read * head_.o_stride : unread_.get();
+      pair.writes[i] = row(head_.k, true);
+      pair.writes[2 + i] = row(head_.k_plain, structure_.plain_write);
+      pair.values[i] = row(head_.v, structure_.writes_value);
+      pair.values[2 + i] = row(head_.v_plain, structure_.plain_write);
+      pair.beta[i] = structure_.beta && has(r) ? *head_.beta.row(r) : 1;
+    }
+  }
+
+  /// One decay per channel goes into the vectors that read and write.
+  void fade_channels(Pair& pair, Index first, float* faded) {
+    const Pair given = pair;
+    const bool is_log = structure_.gates_are_logs;
+    const float* const gate_1 = head_.gate.row(first);
+    const float* const gate_2 = has(first + 1) ? head_.gate.row(first + 1) : nullptr;
+    const auto kept = [&](Index row) { return faded + row * pitch_; };
+    each_vector(head_.K, [&](auto d, Index i) HWY_ATTR {
+      const auto one = hn::Set(d, 1.0F);
+      const auto alpha_1 = alpha(d, hn::LoadU(d, gate_1 + i), is_log);
+      const auto alpha_2 = gate_2 ? alpha(d, hn::LoadU(d, gate_2 + i), is_log) : one;
+      const auto both = hn::Mul(alpha_1, alpha_2);
+      const auto keep = [&](Index row, const float* x, auto decay)
+                            HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), decay), d, kept(row) + i); };
+      if (erases()) {
+        keep(0, given.reads[0], erases_early() ? one : alpha_1);
+        keep(1, given.reads[1], erases_early() ? alpha_1 : both);
+      }
+      keep(2, given.reads[2], reads_early() ? one : alpha_1);
+      keep(3, given.reads[3], reads_early() ? alpha_1 : both);
+      keep(4, given.writes[0], alpha_2);
+      if (structure_.plain_write) keep(5, given.writes[2], alpha_2);
+      hn::StoreU(both, d, kept(6) + i);
+    });
+    for (Index i = 0; i < 4; ++i) pair.reads[i] = kept(i);
+    pair.writes[0] = kept(4);
+    if (structure_.plain_write) pair.writes[2] = kept(5);
+    pair.decay = kept(6);
+    for (Index i = 0; i < 2; ++i) pair.erased[i] = pair.read[i] = pair.written[i] = 1;
+    see_writes(pair, given, 1);
+  }
+
+  /// One decay for all channels stays apart from S, or goes into it where their product gets too far from 1.
+  void fade_all(Pair& pair, Index first, float* faded) {
+    const float alpha_1 = alpha_of(first);
+    const float alpha_2 = has(first + 1) ? alpha_of(first + 1) : 1;
+    const float both = alpha_1 * alpha_2;
+    pair.erased[0] = factor_ * (erases_early() ? 1 : alpha_1);
+    pair.erased[1] = factor_ * (erases_early() ? alpha_1 : both);
+    pair.read[0] = factor_ * (reads_early() ? 1 : alpha_1);
+    pair.read[1] = factor_ * (reads_early() ? alpha_1 : both);
+    see_writes(pair, pair, alpha_2);
+    factor_ *= both;
+    pair.decay = nullptr;
+    constexpr float farthest = 256;
+    const float size = std::abs(factor_);
+    if (!(size >= 1 / farthest && size <= farthest)) {
+      std::fill_n(faded, head_.K, factor_);
+      pair.decay = faded;
+      factor_ = 1;
+    }
+    pair.written[0] = alpha_2 / factor_;
+    pair.written[1] = 1 / factor_;
+  }
+
+  float alpha_of(Index row) const {
+    if (structure_.decay == Decay::none) return 1;
+    const hn::CappedTag<float, 1> one;
+    return hn::GetLane(alpha(one, hn::Set(one, *head_.gate.row(row)), structure_.gates_are_logs));
+  }
+
+  /// How much of each write the reads after it in the same pair see. What reads the decayed memory sees the
+  /// first write of `pair`, times `alpha_2`; the others see that of `given`.
+  void see_writes(Pair& pair, const Pair& given, float alpha_2) const {
+    const auto seen = [&](Index read, Index write, bool is_faded) {
+      if (is_faded) return alpha_2 * dot(given.reads[read], pair.writes[write], head_.K);
+      return dot(given.reads[read], given.writes[write], head_.K);
+    };
+    for (Index kind = 0; kind < (structure_.plain_write ? 2 : 1); ++kind) {  // u, then v+
+      const Index b_1 = 2 * kind;
+      Seen& of = pair.seen[kind];
+      of = {.old = erases() ? seen(1, b_1, !erases_early()) : 0, .o_21 = seen(3, b_1, !reads_early())};
+      if (reads_early()) continue;
+      of.o_11 = seen(2, b_1, false);
+      of.o_22 = seen(3, b_1 + 1, false);
+    }
+  }
+
+  /// Asks for the inputs and outputs of a row to come near the processor.
+  void fetch(Index row) const {
+    if (!has(row)) return;
+    constexpr Index line = 64 / sizeof(float);
+    const auto fetch_row = [](const StridedRows& rows, Index r, Index columns) {
+      for (Index i = 0; rows.data && i < columns; i += line) hwy::Prefetch(rows.row(r) + i);
+    };
+    fetch_row(head_.k, row, head_.K);
+    fetch_row(head_.v, row, head_.V);
+    if (erases()) fetch_row(head_.a, row, head_.K);
+    if (structure_.decay == Decay::key) fetch_row(head_.gate, row, head_.K);
+    fetch_row(head_.k_plain, row, head_.K);
+    fetch_row(head_.v_plain, row, head_.V);
+    if (const Index read = read_of(row); read >= 0) {
+      fetch_row(head_.q, read, head_.K);
+      fetch_row({head_.o, head_.o_stride}, read, head_.V);
+    }
+  }
+
+  const HeadRows& head_;
+  const Structure& structure_;
+  Memory zero_;
+  Memory unread_;  // where outputs go that nobody reads
+  Index pitch_;
+  Memory faded_;
+  float factor_ = 1;
+  Pair pairs_[slots];
+};
+
+/// Where a pass finds what belongs to its columns.
+struct Columns {
+  float* S;  // [K, n lanes]
+  float* u;  // [4, n lanes], what the pair before writes: u_1, u_2, v+_1, v+_2
+  const float* values[4] = {};
+  float* o[2] = {};
+};
+
+HWY_INLINE Numbers times(float factor, Numbers x) { return hn::Mul(hn::Set(Tag(), factor), x); }
+/// factor x + sum.
+HWY_INLINE Numbers add(float factor, Numbers x, Numbers sum) {
+  return hn::MulAdd(hn::Set(Tag(), factor), x, sum);
+}
+
+/// The rest of a pass, for vector j of its columns: from what was read to u and o. y: [reads, n].
+template <bool erases, bool is_plain, Index n>
+HWY_INLINE void finish_tokens(const Pair& pair, const Columns& columns, Index j, const Numbers (*y)[n]) {
+  constexpr Tag d;
+  const auto value = [&](Index i) HWY_ATTR { return hn::LoadU(d, columns.values[i] + j * lanes); };
+  const auto leave = [&](Index i, Numbers u) HWY_ATTR {
+    hn::Store(times(pair.written[i % 2], u), d, columns.u + (i * n + j) * lanes);
+  };
+  const Numbers* const read = erases ? y[2] + j : y[0] + j;
+  Numbers u_1 = value(0);
+  Numbers u_2 = value(1);
+  const Numbers plain_1 = is_plain ? value(2) : hn::Zero(d);
+  const Numbers plain_2 = is_plain ? value(3) : hn::Zero(d);
+  const auto& [seen, seen_plain] = pair.seen;
+  if constexpr (erases) u_1 = hn::Sub(u_1, times(pair.erased[0], y[0][j]));
+  u_1 = times(pair.beta[0], u_1);
+  if constexpr (erases) {
+    Numbers old = add(seen.old, u_1, times(pair.erased[1], y[1][j]));
+    if constexpr (is_plain) old = add(seen_plain.old, plain_1, old);
+    u_2 = hn::Sub(u_2, old);
+  }
+  u_2 = times(pair.beta[1], u_2);
+  Numbers o_1 = add(seen.o_11, u_1, times(pair.read[0], read[0]));
+  Numbers o_2 = add(seen.o_22, u_2, add(seen.o_21, u_1, times(pair.read[1], read[n])));
+  if constexpr (is_plain) {
+    o_1 = add(seen_plain.o_11, plain_1, o_1);
+    o_2 = add(seen_plain.o_22, plain_2, add(seen_plain.o_21, plain_1, o_2));
+    leave(2, plain_1);
+    leave(3, plain_2);
+  }
+  leave(0, u_1);
+  leave(1, u_2);
+  hn::StoreU(o_1, d, columns.o[0] + j * lanes);
+  hn::StoreU(o_2, d, columns.o[1] + j * lanes);
+}
+
+/// One pass over n vectors of columns: S <- decay S + b u^T of the pair before, y = S^T x of this one.
+template <bool erases, bool is_plain, bool decays, Index n>
+HWY_INLINE void pass(const Pair& before, const Pair& pair, Index K, const Columns& columns) {
+  constexpr Tag d;
+  constexpr Index reads = erases ? 4 : 2;
+  constexpr Index writes = is_plain ? 4 : 2;
+  const float* x[reads];
+  const float* b[writes];
+  Numbers y[reads][n];
+  Numbers u[writes][n];
+#pragma GCC unroll 4
+  for (Index r = 0; r < reads; ++r) {
+    x[r] = pair.reads[4 - reads + r];
+#pragma GCC unroll 4
+    for (Index j = 0; j < n; ++j) y[r][j] = hn::Zero(d);
+  }
+#pragma GCC unroll 4
+  for (Index w = 0; w < writes; ++w) {
+    b[w] = before.writes[w];
+#pragma GCC unroll 4
+    for (Index j = 0; j < n; ++j) u[w][j] = hn::Load(d, columns.u + (w * n + j) * lanes);
+  }
+  for (Index i = 0; i < K; ++i) {
+#pragma GCC unroll 4
+    for (Index j = 0; j < n; ++j) {
+      float* const at = columns.S + (i * n + j) * lanes;
+      Numbers s = hn::Load(d, at);
+      if constexpr (decays) s = hn::Mul(hn::Set(d, before.decay[i]), s);
+#pragma GCC unroll 4
+      for (Index w = 0; w < writes; ++w) s = hn::MulAdd(hn::Set(d, b[w][i]), u[w][j], s);
+      hn::Store(s, d, at);
+#pragma GCC unroll 4
+      for (Index r = 0; r < reads; ++r) y[r][j] = hn::MulAdd(hn::Set(d, x[r][i]), s, y[r][j]);
+    }
+  }
+#pragma GCC unroll 4
+  for (Index j = 0; j < n; ++j) finish_tokens<erases, is_plain, n>(pair, columns, j, y);
+}
+
+/// A block of columns, as wide as n vectors: a copy of its part of S, and what is written next.
+template <bool erases, bool is_plain, Index n>
+class Block {
+ public:
+  static constexpr Index width = n * lanes;
+
+  /// How many numbers a block needs.
+  static Index size(Index K) { return (K + 10) * width; }
+
+  /// Columns first .. first + count of `head`, in `room` for size() numbers that are 0.
+  Block(const HeadRows& head, Index first, Index count, float* room)
+      : head_(head),
+        first_(first),
+        count_(count),
+        room_(room),
+        columns_{.S = room, .u = room + head.K * width} {
+    for (Index i = 0; i < head.K; ++i) std::copy_n(head.S + i * head.V + first, count, room + i * width);
+  }
+
+  void take(const Pair& before, const Pair& pair) {
+    const bool is_cut = count_ < width;
+    for (Index i = 0; i < 4; ++i)
+      columns_.values[i] = is_cut ? cut(pair.values[i], i) : pair.values[i] + first_;
+    for (Index i = 0; i < 2; ++i) columns_.o[i] = is_cut ? cut_row(4 + i) : pair.o[i] + first_;
+    if (before.decay)
+      pass<erases, is_plain, true, n>(before, pair, head_.K, columns_);
+    else
+      pass<erases, is_plain, false, n>(before, pair, head_.K, columns_);
+    for (Index i = 0; i < 2 && is_cut; ++i) std::copy_n(columns_.o[i], count_, pair.o[i] + first_);
+  }
+
+  /// Writes the last pair, and the state.
+  void finish(const Pair& last, float factor) {
+    const Index written = head_.rows % 2 == 0 ? 2 : 1;
+    for (Index i = 0; i < head_.K; ++i) {
+      for (Index j = 0; j < count_; ++j) {
+        float s = columns_.S[i * width + j] * (last.decay ? last.decay[i] : 1);
+        for (Index w = 0; w < (is_plain ? 4 : 2); ++w) {
+          if (w % 2 < written) s += last.writes[w][i] * columns_.u[w * width + j];
+        }
+        head_.S[i * head_.V + first_ + j] = factor * s;
+      }
+    }
+  }
+
+ private:
+  /// Room for a row of values or outputs, for the block that the last columns fill in part.
+  float* cut_row(Index row) const { return room_ + (head_.K + 4 + row) * width; }
+  const float* cut(const float* values, Index row) const {
+    std::copy_n(values + first_, count_, cut_row(row));
+    return cut_row(row);
+  }
+
+  const HeadRows& head_;
+  Index first_;
+  Index count_;
+  float* room_;
+  Columns columns_;
+};
+
+/// Blocks of n vectors, then of half as many, until all columns have one.
+template <bool erases, bool is_plain, Index n>
+class Blocks {
+ public:
+  Blocks(const HeadRows& head, Index first, Index end) {
+    const Index whole = n == 1 ? (end - first + lanes - 1) / lanes : (end - first) / Of::width;
+    room_ = zeros(whole * Of::size(head.K));
+    for (Index i = 0; i < whole; ++i) {
+      const Index begin = first + i * Of::width;
+      blocks_.emplace_back(head, begin, std::min(Of::width, end - begin), room_.get() + i * Of::size(head.K));
+    }
+    if constexpr (n > 1)
+      rest_ = std::make_unique<Blocks<erases, is_plain, n / 2>>(head, first + whole * Of::width, end);
+  }
+
+  /// Takes pairs first .. first + count.
+  void take(const Pairs& pairs, Index first, Index count) {
+    for (Of& block : blocks_) {
+      for (Index i = first; i < first + count; ++i) block.take(pairs[i - 1], pairs[i]);
+    }
+    if constexpr (n > 1) rest_->take(pairs, first, count);
+  }
+
+  void finish(const Pair& last, float factor) {
+    for (Of& block : blocks_) block.finish(last, factor);
+    if constexpr (n > 1) rest_->finish(last, factor);
+  }
+
+ private:
+  using Of = Block<erases, is_plain, n>;
+  struct Nothing {};
+
+  Memory room_;
+  std::vector<Of> blocks_;
+  std::conditional_t<(n > 1), std::unique_ptr<Blocks<erases, is_plain, std::max<Index>(n / 2, 1)>>, Nothing>
+      rest_;
+};
+
+template <bool erases, bool is_plain>
+void take_columns_of(const HeadRows& head, Index first, Index end) {
+  constexpr Index widest = has_32_registers && !is_plain ? 4 : 2;
+  Pairs pairs(head);
+  Blocks<erases, is_plain, widest> blocks(head, first, end);
+  for (Index i = 0; i < pairs.count(); i += tile) {
+    const Index count = std::min(tile, pairs.count() - i);
+    for (Index j = i; j < i + count; ++j) pairs.prepare(j);
+    blocks.take(pairs, i, count);
+  }
+  blocks.finish(pairs[pairs.count() - 1], pairs.factor());
+}
+
+/// Takes columns first .. end of S through all rows.
+void take_columns(const HeadRows& head, Index first, Index end) {
+  const bool erases = head.structure.erase != Erase::none;
+  const bool is_plain = head.structure.plain_write;
+  if (erases && is_plain) return take_columns_of<true, true>(head, first, end);
+  if (erases) return take_columns_of<true, false>(head, first, end);
+  if (is_plain) return take_columns_of<false, true>(head, first, end);
+  take_columns_of<false, false>(head, first, end);
+}
+
+}  // namespace palimpsest::cpu::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace palimpsest::cpu {
+
+namespace {
+
+HWY_EXPORT(take_columns);
+
+constexpr Index widest_block = 64;         // columns, with the widest vectors
+constexpr double least_of_a_thread = 2e6;  // multiply-adds, below which waking a thread takes longer
+
+/// How many parts the columns of each of `heads` heads are split into, so that all threads have work.
+Index parts_of_head(const HeadRows& head, Index heads, unsigned threads) {
+  const Index wanted = heads % threads == 0 ? 1 : threads;
+  return std::clamp<Index>(wanted, 1, std::max<Index>((head.V + widest_block / 2) / widest_block, 1));
+}
+
+}  // namespace
+
+void recurrent_rows(std::span<const HeadRows> heads, unsigned threads) {
+  if (heads.empty() || heads.front().rows == 0) return;
+  const HeadRows& first = heads.front();
+  const auto count = std::ssize(heads);
+  const double work = 2.0 * static_cast<double>(count * first.rows) * static_cast<double>(first.K * first.V);
+  if (work < 2 * least_of_a_thread) threads = 1;
+  const Index parts = parts_of_head(first, count, threads);
+  const Index blocks = (first.V + widest_block - 1) / widest_block;
+  parallel_for(count * parts, threads, [&](Index unit) {
+    const Index part = unit % parts;
+    const auto column = [&](Index p) { return std::min(blocks * p / parts * widest_block, first.V); };
+    HWY_DYNAMIC_DISPATCH(take_columns)(entry(heads, unit / parts), column(part), column(part + 1));
+  });
+}
+
+std::string vector_instructions() {
+  return hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets());
+}
+
+}  // namespace palimpsest::cpu
+
+#endif
