@@ -5,9 +5,9 @@
 
 #include <list>
 
-#include "core/base/parallel_for.h"
 #include "core/cases/random_case.h"
 #include "core/engines/row_engines.h"
+#include "core/rules/backend.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 #include "kernels/cpu/recurrent_rows.h"

@@ -5,6 +5,7 @@
 #include "app/session/paths.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
+#include "kernels/device.h"
 
 namespace palimpsest {
 

@@ -122,8 +122,11 @@ class CpuBackend : public Backend {
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
     require(precision);
-    if (!only_asks_)
-      return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop), engines_);
+    if (!only_asks_) {
+      const DeviceEngines& engines =
+          has_kernel(variant, sequence, form, precision) ? engines_ : cpu_engines();
+      return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop), engines);
+    }
     try {
       return {variant.rule->answers(sequence, form, precision, chunk_size, std::move(stop)), {}};
     } catch (const Unsupported& reason) {
@@ -136,7 +139,7 @@ class CpuBackend : public Backend {
                                 const HeadDone& head_done) const override {
     if (heads.empty()) return {};
     require(precision);
-    if (!only_asks_ && variant.rule->kernel(heads.front(), form, precision, engines_) != KernelKind::plain)
+    if (!only_asks_ && has_kernel(variant, heads.front(), form, precision))
       return run_together(variant, heads, form, precision, chunk_size, std::move(stop), head_done);
     const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
     std::vector<Output> outputs(heads.size());
@@ -165,6 +168,11 @@ class CpuBackend : public Backend {
  private:
   void require(Precision precision) const {
     if (const auto reason = missing_precision(precision)) throw Unsupported(*reason);
+  }
+
+  /// Whether the engines have a fast kernel for such heads. The clear ones take all others.
+  bool has_kernel(const Variant& variant, const Sequence& head, Form form, Precision precision) const {
+    return variant.rule->kernel(head, form, precision, engines_) != KernelKind::plain;
   }
 
   /// By a kernel that shares heads and their columns among threads itself.

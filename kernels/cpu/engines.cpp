@@ -4,21 +4,19 @@
 #include "core/engines/engines.h"
 #include "core/base/parallel_for.h"
 #include "core/rules/backend.h"
-#include "kernels/cpu/recurrent_rows.h"
+#include "kernels/cpu/softmax_tiles.h"
 #include "kernels/device.h"
 
 namespace palimpsest {
 
 namespace {
 
-namespace kernel = cpu;
-
 /// Rows of a matrix, [R, C]; nothing where it has no columns.
-kernel::StridedRows rows_of(const Matrix<float>& matrix) {
+cpu::StridedRows rows_of(const Matrix<float>& matrix) {
   return {matrix.size() == 0 ? nullptr : matrix.data(), matrix.cols()};
 }
 
-kernel::HeadRows head_rows(const Program<float>& program, Matrix<float>& S, Matrix<float>& o) {
+cpu::HeadRows head_rows(const Program<float>& program, Matrix<float>& S, Matrix<float>& o) {
   return {.structure = program.structure,
           .rows = program.rows(),
           .reads = program.reads(),
@@ -53,25 +51,57 @@ class FastRows : public Engine<Program, float> {
     if (kernel(request, heads.front()) == KernelKind::plain)
       return cpu_engines().f32.rows.run(request, heads, states);
     std::vector<Matrix<float>> o;
-    std::vector<kernel::HeadRows> rows;
+    std::vector<cpu::HeadRows> rows;
     for (std::size_t h = 0; h < heads.size(); ++h) {
-      const Program<float>& program = heads[h];
-      o.emplace_back(program.reads(), program.v.cols());
+      Matrix<float>& of_head = o.emplace_back(heads[h].reads(), heads[h].v.cols());
+      rows.push_back(head_rows(heads[h], states[h].front(), of_head));
     }
-    for (std::size_t h = 0; h < heads.size(); ++h)
-      rows.push_back(head_rows(heads[h], states[h].front(), o[h]));
     stop_if_asked(request.stop);
-    kernel::recurrent_rows(rows, processor_threads());
+    cpu::recurrent_rows(rows, processor_threads());
+    return o;
+  }
+};
+
+class FastSoftmax : public Engine<CachedQueries, float> {
+ public:
+  KernelKind kernel(const EngineRequest& request, const CachedQueries<float>& given) const override {
+    const bool is_taken = !request.phase && !request.tap && request.form == Form::chunkwise && !given.fades;
+    return is_taken ? KernelKind::vectors : KernelKind::plain;
+  }
+
+ private:
+  std::vector<Matrix<float>> compute(const EngineRequest& request,
+                                     std::span<const CachedQueries<float>> heads,
+                                     std::span<Carried<float>> states) const override {
+    if (kernel(request, heads.front()) == KernelKind::plain)
+      return cpu_engines().f32.softmax.run(request, heads, states);
+    std::vector<Matrix<float>> o;
+    std::vector<cpu::HeadAttention> attention;
+    for (const CachedQueries<float>& head : heads) {
+      Matrix<float>& of_head = o.emplace_back(head.Q.rows(), head.V.cols());
+      attention.push_back({.queries = head.Q.rows(),
+                           .keys = head.K.rows(),
+                           .channels = head.Q.cols(),
+                           .value_channels = head.V.cols(),
+                           .first_query = head.first_query,
+                           .Q = rows_of(head.Q),
+                           .K = rows_of(head.K),
+                           .V = rows_of(head.V),
+                           .o = of_head.data(),
+                           .o_stride = of_head.cols()});
+    }
+    cpu::softmax_tiles(attention, processor_threads(), request.stop);
     return o;
   }
 };
 
 const DeviceEngines& fast_engines() {
   static const FastRows rows;
+  static const FastSoftmax softmax;
   static const Engines<float>& clear = cpu_engines().f32;
   static const DeviceEngines all = {
       cpu_engines().f64,
-      {rows, clear.softmax, clear.mamba, clear.network, clear.lact, clear.mesa, clear.least_squares}};
+      {rows, softmax, clear.mamba, clear.network, clear.lact, clear.mesa, clear.least_squares}};
   return all;
 }
 
@@ -82,6 +112,6 @@ const Backend& fast_cpu_backend() {
   return *backend;
 }
 
-std::string vector_instructions() { return kernel::vector_instructions(); }
+std::string vector_instructions() { return cpu::vector_instructions(); }
 
 }  // namespace palimpsest

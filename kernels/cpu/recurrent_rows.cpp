@@ -32,13 +32,13 @@
 #include <vector>
 
 #include "core/base/parallel_for.h"
+#include "kernels/cpu/aligned.h"
 #include "kernels/cpu/recurrent_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/recurrent_rows.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/aligned_allocator.h>
 #include <hwy/cache_control.h>
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
@@ -51,19 +51,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Tag = hn::ScalableTag<float>;
 using Numbers = hn::Vec<Tag>;
-using Memory = hwy::AlignedFreeUniquePtr<float[]>;
 
 constexpr Index lanes = hn::MaxLanes(Tag());
 constexpr bool has_32_registers = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
 constexpr Index tile = 8;          // pairs of tokens that a block of columns is taken through at a time
 constexpr Index slots = tile + 1;  // the last pair before a tile has not been written yet
-
-/// Zeroed numbers at an address that vectors are aligned to.
-inline Memory zeros(Index count) {
-  Memory memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(std::max<Index>(count, 1)));
-  std::fill_n(memory.get(), count, 0.0F);
-  return memory;
-}
 
 /// How much of the writes of two rows is read by these rows themselves.
 struct Seen {

@@ -4,7 +4,6 @@
 #include "kernels/cpu/recurrent_rows.h"
 
 #include <fmt/format.h>
-#include <hwy/targets.h>
 
 #include <cmath>
 #include <random>
@@ -13,6 +12,7 @@
 #include "core/rules/backend.h"
 #include "kernels/device.h"
 #include "tests/core/cases.h"
+#include "tests/kernels/vector_targets.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -215,25 +215,6 @@ double error_of(RandomHeads& random, unsigned threads = 1) {
   return random.gaps_are_intact() ? worst : std::numeric_limits<double>::infinity();
 }
 
-/// Calls visit() with each set of instructions of this processor that the kernel was compiled for.
-template <class Visit>
-void on_every_target(Visit visit) {
-  struct Restored {
-    ~Restored() {
-      hwy::SetSupportedTargetsForTest(0);
-      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-  } restored;
-  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON}) {
-    hwy::SetSupportedTargetsForTest(0);
-    if ((hwy::SupportedTargets() & target) == 0) continue;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    INFO(hwy::TargetName(target));
-    visit();
-  }
-}
-
 }  // namespace
 
 TEST_CASE("vector instructions compute what the clear engine does, whatever the rows and their sizes") {
@@ -335,13 +316,13 @@ TEST_CASE("every rule in f32 is, with vector instructions, what it is without") 
     for (const Settings& given : option_choices(variant)) {
       const Case each = random_case(variant, resolve(variant, given), {.tokens = 33, .dk = 12, .dv = 7});
       INFO(each.words);
-      if (fast_cpu_backend().missing(variant, each.settings, Form::recurrent, Precision::f32)) continue;
-      const auto run = [&](const Backend& backend) {
-        return backend.run(variant, each.sequence, Form::recurrent, Precision::f32, 16);
-      };
-      const Output fast = run(fast_cpu_backend());
-      const Output clear = run(cpu_backend());
-      CHECK(compare(fast, clear).error < each.allowed(4e-5));
+      for (const Form form : each.forms()) {
+        INFO(name(form));
+        const auto run = [&](const Backend& backend) {
+          return backend.run(variant, each.sequence, form, Precision::f32, 16);
+        };
+        CHECK(compare(run(fast_cpu_backend()), run(cpu_backend())).error < each.allowed(4e-5));
+      }
     }
   }
 }
