@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -39,7 +40,6 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/recurrent_rows.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/cache_control.h>
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
@@ -54,7 +54,7 @@ using Numbers = hn::Vec<Tag>;
 
 constexpr Index lanes = hn::MaxLanes(Tag());
 constexpr bool has_32_registers = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
-constexpr Index tile = 8;          // pairs of tokens that a block of columns is taken through at a time
+constexpr Index tile = 16;         // pairs of tokens that a block of columns is taken through at a time
 constexpr Index slots = tile + 1;  // the last pair before a tile has not been written yet
 
 /// How much of the writes of two rows is read by these rows themselves.
@@ -79,31 +79,20 @@ struct Pair {
   Seen seen[2];      // of u, of v+
 };
 
-/// Calls body(tag, i) for each vector of [K], then for each number that is left.
-template <class Body>
-HWY_INLINE void each_vector(Index K, Body body) {
-  Index i = 0;
-  for (; i + lanes <= K; i += lanes) body(Tag(), i);
-  for (; i < K; ++i) body(hn::CappedTag<float, 1>(), i);
-}
-
-/// x . y, both [K].
-HWY_INLINE float dot(const float* x, const float* y, Index K) {
-  Numbers sum = hn::Zero(Tag());
-  Index i = 0;
-  for (; i + lanes <= K; i += lanes) sum = hn::MulAdd(hn::LoadU(Tag(), x + i), hn::LoadU(Tag(), y + i), sum);
-  float rest = hn::GetLane(hn::SumOfLanes(Tag(), sum));
-  for (; i < K; ++i) rest += x[i] * y[i];
-  return rest;
-}
-
 /// alpha from gates, which are alpha or its logarithm. Below the logarithm of the smallest normal number it
 /// is exactly 0 (core/numbers/exponential.h).
-template <class D>
-HWY_INLINE hn::Vec<D> alpha(D d, hn::Vec<D> gate, bool is_log) {
+HWY_INLINE Numbers alpha(Numbers gate, bool is_log) {
   if (!is_log) return gate;
-  const auto is_lost = hn::Lt(gate, hn::Set(d, -87.33F));
-  return hn::IfThenElse(hn::IsNaN(gate), gate, hn::IfThenZeroElse(is_lost, hn::Exp(d, gate)));
+  const auto is_lost = hn::Lt(gate, hn::Set(Tag(), -87.33F));
+  return hn::IfThenElse(hn::IsNaN(gate), gate, hn::IfThenZeroElse(is_lost, hn::Exp(Tag(), gate)));
+}
+
+/// Numbers x[i] ... of x [K]; zeros beyond its end.
+HWY_INLINE Numbers load(const float* x, Index i, Index K) {
+  if (i + lanes <= K) return hn::LoadU(Tag(), x + i);
+  HWY_ALIGN float rest[lanes] = {};
+  std::copy_n(x + i, K - i, rest);
+  return hn::Load(Tag(), rest);
 }
 
 /// Makes the pairs of one head, in order, for all columns. The last `slots` are kept.
@@ -114,7 +103,7 @@ class Pairs {
         structure_(head.structure),
         zero_(zeros(std::max(head.K, head.V))),
         unread_(zeros(head.V)),
-        pitch_((head.K / lanes + 2) * lanes),  // no power of two, which would use few sets of the cache
+        pitch_((head.K / lanes + 2) * lanes),
         faded_(zeros(slots * rows_of_slot * pitch_)) {
     Pair& none = pairs_[slots - 1];
     none = {};
@@ -137,8 +126,12 @@ class Pairs {
       fade_channels(pair, first, faded);
     else
       fade_all(pair, first, faded);
-    fetch(first + 2 * tile);
-    fetch(first + 2 * tile + 1);
+  }
+
+  /// Asks for the inputs and outputs of a pair to come into the second-level cache.
+  void fetch(Index index) const {
+    fetch_row(2 * index);
+    fetch_row(2 * index + 1);
   }
 
  private:
@@ -178,34 +171,15 @@ class Pairs {
 
   /// One decay per channel goes into the vectors that read and write.
   void fade_channels(Pair& pair, Index first, float* faded) {
-    const Pair given = pair;
-    const bool is_log = structure_.gates_are_logs;
-    const float* const gate_1 = head_.gate.row(first);
-    const float* const gate_2 = has(first + 1) ? head_.gate.row(first + 1) : nullptr;
-    const auto kept = [&](Index row) { return faded + row * pitch_; };
-    each_vector(head_.K, [&](auto d, Index i) HWY_ATTR {
-      const auto one = hn::Set(d, 1.0F);
-      const auto alpha_1 = alpha(d, hn::LoadU(d, gate_1 + i), is_log);
-      const auto alpha_2 = gate_2 ? alpha(d, hn::LoadU(d, gate_2 + i), is_log) : one;
-      const auto both = hn::Mul(alpha_1, alpha_2);
-      const auto keep = [&](Index row, const float* x, auto decay)
-                            HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), decay), d, kept(row) + i); };
-      if (erases()) {
-        keep(0, given.reads[0], erases_early() ? one : alpha_1);
-        keep(1, given.reads[1], erases_early() ? alpha_1 : both);
-      }
-      keep(2, given.reads[2], reads_early() ? one : alpha_1);
-      keep(3, given.reads[3], reads_early() ? alpha_1 : both);
-      keep(4, given.writes[0], alpha_2);
-      if (structure_.plain_write) keep(5, given.writes[2], alpha_2);
-      hn::StoreU(both, d, kept(6) + i);
-    });
-    for (Index i = 0; i < 4; ++i) pair.reads[i] = kept(i);
-    pair.writes[0] = kept(4);
-    if (structure_.plain_write) pair.writes[2] = kept(5);
-    pair.decay = kept(6);
+    const Decays decays = {.gate_1 = head_.gate.row(first),
+                           .gate_2 = has(first + 1) ? head_.gate.row(first + 1) : nullptr,
+                           .faded = faded};
+    see_writes<true>(pair, decays);
+    for (Index i = 0; i < 4; ++i) pair.reads[i] = faded + i * pitch_;
+    pair.writes[0] = faded + 4 * pitch_;
+    if (structure_.plain_write) pair.writes[2] = faded + 5 * pitch_;
+    pair.decay = faded + 6 * pitch_;
     for (Index i = 0; i < 2; ++i) pair.erased[i] = pair.read[i] = pair.written[i] = 1;
-    see_writes(pair, given, 1);
   }
 
   /// One decay for all channels stays apart from S, or goes into it where their product gets too far from 1.
@@ -217,7 +191,11 @@ class Pairs {
     pair.erased[1] = factor_ * (erases_early() ? alpha_1 : both);
     pair.read[0] = factor_ * (reads_early() ? 1 : alpha_1);
     pair.read[1] = factor_ * (reads_early() ? alpha_1 : both);
-    see_writes(pair, pair, alpha_2);
+    see_writes<false>(pair, {});
+    for (Seen& seen : pair.seen) {
+      if (!erases_early()) seen.old *= alpha_2;
+      if (!reads_early()) seen.o_21 *= alpha_2;
+    }
     factor_ *= both;
     pair.decay = nullptr;
     constexpr float farthest = 256;
@@ -233,43 +211,90 @@ class Pairs {
 
   float alpha_of(Index row) const {
     if (structure_.decay == Decay::none) return 1;
-    const hn::CappedTag<float, 1> one;
-    return hn::GetLane(alpha(one, hn::Set(one, *head_.gate.row(row)), structure_.gates_are_logs));
+    return hn::GetLane(alpha(hn::Set(Tag(), *head_.gate.row(row)), structure_.gates_are_logs));
   }
 
-  /// How much of each write the reads after it in the same pair see. What reads the decayed memory sees the
-  /// first write of `pair`, times `alpha_2`; the others see that of `given`.
-  void see_writes(Pair& pair, const Pair& given, float alpha_2) const {
-    const auto seen = [&](Index read, Index write, bool is_faded) {
-      if (is_faded) return alpha_2 * dot(given.reads[read], pair.writes[write], head_.K);
-      return dot(given.reads[read], given.writes[write], head_.K);
-    };
-    for (Index kind = 0; kind < (structure_.plain_write ? 2 : 1); ++kind) {  // u, then v+
-      const Index b_1 = 2 * kind;
-      Seen& of = pair.seen[kind];
-      of = {.old = erases() ? seen(1, b_1, !erases_early()) : 0, .o_21 = seen(3, b_1, !reads_early())};
-      if (reads_early()) continue;
-      of.o_11 = seen(2, b_1, false);
-      of.o_22 = seen(3, b_1 + 1, false);
+  struct Decays {
+    const float* gate_1 = nullptr;
+    const float* gate_2 = nullptr;  // null: there is no second row
+    float* faded = nullptr;         // [7, pitch], the vectors that the decays go into
+  };
+
+  /// How much of each write the reads after it in the same pair see, the decays of channels with it: then
+  /// these go into the vectors on the way.
+  template <bool fades>
+  void see_writes(Pair& pair, const Decays& decays) const {
+    const Pair given = pair;
+    const Index K = head_.K;
+    const Index pitch = pitch_;
+    const bool are_logs = structure_.gates_are_logs;
+    const bool has_erase = erases();
+    const bool has_plain = structure_.plain_write;
+    const bool erase_first = erases_early();
+    const bool read_first = reads_early();
+    constexpr Tag d;
+    const Numbers one = hn::Set(d, 1.0F);
+    Numbers sums[2][4];  // of u and v+: old, o_11, o_21, o_22
+    for (auto& of : sums) std::fill_n(of, 4, hn::Zero(d));
+    for (Index i = 0; i < K; i += lanes) {
+      const auto keep = [&](Index row, Numbers x)
+                            HWY_ATTR { hn::Store(x, d, decays.faded + row * pitch + i); };
+      const Numbers a_2 = has_erase ? load(given.reads[1], i, K) : one;
+      const Numbers q_1 = load(given.reads[2], i, K);
+      const Numbers q_2 = load(given.reads[3], i, K);
+      Numbers alpha_2 = one;
+      if constexpr (fades) {
+        const Numbers alpha_1 = alpha(load(decays.gate_1, i, K), are_logs);
+        if (decays.gate_2) alpha_2 = alpha(load(decays.gate_2, i, K), are_logs);
+        const Numbers both = hn::Mul(alpha_1, alpha_2);
+        if (has_erase) {
+          const Numbers a_1 = load(given.reads[0], i, K);
+          keep(0, erase_first ? a_1 : hn::Mul(a_1, alpha_1));
+          keep(1, hn::Mul(a_2, erase_first ? alpha_1 : both));
+        }
+        keep(2, read_first ? q_1 : hn::Mul(q_1, alpha_1));
+        keep(3, hn::Mul(q_2, read_first ? alpha_1 : both));
+        keep(6, both);
+      }
+      const auto see = [&](Index kind) HWY_ATTR {
+        const Numbers b_1 = load(given.writes[2 * kind], i, K);
+        const Numbers b_2 = load(given.writes[2 * kind + 1], i, K);
+        const Numbers faded = hn::Mul(b_1, alpha_2);
+        if constexpr (fades) keep(4 + kind, faded);
+        Numbers* const sum = sums[kind];
+        sum[0] = hn::MulAdd(a_2, erase_first ? b_1 : faded, sum[0]);
+        sum[1] = hn::MulAdd(q_1, b_1, sum[1]);
+        sum[2] = hn::MulAdd(q_2, read_first ? b_1 : faded, sum[2]);
+        sum[3] = hn::MulAdd(q_2, b_2, sum[3]);
+      };
+      see(0);
+      if (has_plain) see(1);
+    }
+    const auto total = [](Numbers sum) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(Tag(), sum)); };
+    for (Index kind = 0; kind < (has_plain ? 2 : 1); ++kind) {
+      const Numbers* const sum = sums[kind];
+      pair.seen[kind] = {.old = total(sum[0]),
+                         .o_11 = read_first ? 0 : total(sum[1]),
+                         .o_21 = total(sum[2]),
+                         .o_22 = read_first ? 0 : total(sum[3])};
     }
   }
 
-  /// Asks for the inputs and outputs of a row to come near the processor.
-  void fetch(Index row) const {
+  void fetch_row(Index row) const {
     if (!has(row)) return;
-    constexpr Index line = 64 / sizeof(float);
-    const auto fetch_row = [](const StridedRows& rows, Index r, Index columns) {
-      for (Index i = 0; rows.data && i < columns; i += line) hwy::Prefetch(rows.row(r) + i);
+    const auto fetch = [](const StridedRows& rows, Index r, Index columns) {
+      constexpr Index line = 64 / sizeof(float);
+      for (Index i = 0; rows.data && i < columns; i += line) __builtin_prefetch(rows.row(r) + i, 0, 2);
     };
-    fetch_row(head_.k, row, head_.K);
-    fetch_row(head_.v, row, head_.V);
-    if (erases()) fetch_row(head_.a, row, head_.K);
-    if (structure_.decay == Decay::key) fetch_row(head_.gate, row, head_.K);
-    fetch_row(head_.k_plain, row, head_.K);
-    fetch_row(head_.v_plain, row, head_.V);
+    fetch(head_.k, row, head_.K);
+    fetch(head_.v, row, head_.V);
+    if (erases()) fetch(head_.a, row, head_.K);
+    if (structure_.decay == Decay::key) fetch(head_.gate, row, head_.K);
+    fetch(head_.k_plain, row, head_.K);
+    fetch(head_.v_plain, row, head_.V);
     if (const Index read = read_of(row); read >= 0) {
-      fetch_row(head_.q, read, head_.K);
-      fetch_row({head_.o, head_.o_stride}, read, head_.V);
+      fetch(head_.q, read, head_.K);
+      fetch({head_.o, head_.o_stride}, read, head_.V);
     }
   }
 
@@ -447,12 +472,17 @@ class Blocks {
       rest_ = std::make_unique<Blocks<erases, is_plain, n / 2>>(head, first + whole * Of::width, end);
   }
 
-  /// Takes pairs first .. first + count.
-  void take(const Pairs& pairs, Index first, Index count) {
+  /// Takes pairs first .. first + count. What comes next, in order, are those of `next` from `then` on: with
+  /// each pair of the first block one of them is fetched.
+  void take(const Pairs& pairs, Index first, Index count, const Pairs* next, Index then) {
     for (Of& block : blocks_) {
-      for (Index i = first; i < first + count; ++i) block.take(pairs[i - 1], pairs[i]);
+      for (Index i = 0; i < count; ++i) {
+        if (next) next->fetch(then + i);
+        block.take(pairs[first + i - 1], pairs[first + i]);
+      }
+      next = nullptr;
     }
-    if constexpr (n > 1) rest_->take(pairs, first, count);
+    if constexpr (n > 1) rest_->take(pairs, first, count, next, then);
   }
 
   void finish(const Pair& last, float factor) {
@@ -471,26 +501,37 @@ class Blocks {
 };
 
 template <bool erases, bool is_plain>
-void take_columns_of(const HeadRows& head, Index first, Index end) {
-  constexpr Index widest = has_32_registers && !is_plain ? 4 : 2;
-  Pairs pairs(head);
-  Blocks<erases, is_plain, widest> blocks(head, first, end);
-  for (Index i = 0; i < pairs.count(); i += tile) {
-    const Index count = std::min(tile, pairs.count() - i);
-    for (Index j = i; j < i + count; ++j) pairs.prepare(j);
-    blocks.take(pairs, i, count);
+void take_columns_of(std::span<const HeadRows> heads, Index first, Index end) {
+  struct Head {
+    Head(const HeadRows& rows, Index first_column, Index end_column)
+        : pairs(rows), blocks(rows, first_column, end_column) {}
+
+    Pairs pairs;
+    Blocks<erases, is_plain, has_32_registers && !is_plain ? 4 : 2> blocks;
+  };
+  std::deque<Head> all;
+  for (const HeadRows& head : heads) all.emplace_back(head, first, end);
+  const Index pairs = all.front().pairs.count();
+  for (Index i = 0; i < pairs; i += tile) {
+    const Index count = std::min(tile, pairs - i);
+    for (std::size_t h = 0; h < all.size(); ++h) {
+      Head& head = all[h];
+      for (Index j = i; j < i + count; ++j) head.pairs.prepare(j);
+      const bool is_last = h + 1 == all.size();
+      head.blocks.take(head.pairs, i, count, &all[is_last ? 0 : h + 1].pairs, is_last ? i + count : i);
+    }
   }
-  blocks.finish(pairs[pairs.count() - 1], pairs.factor());
+  for (Head& head : all) head.blocks.finish(head.pairs[pairs - 1], head.pairs.factor());
 }
 
-/// Takes columns first .. end of S through all rows.
-void take_columns(const HeadRows& head, Index first, Index end) {
-  const bool erases = head.structure.erase != Erase::none;
-  const bool is_plain = head.structure.plain_write;
-  if (erases && is_plain) return take_columns_of<true, true>(head, first, end);
-  if (erases) return take_columns_of<true, false>(head, first, end);
-  if (is_plain) return take_columns_of<false, true>(head, first, end);
-  take_columns_of<false, false>(head, first, end);
+/// Takes columns first .. end of S of some heads through all rows, 16 tokens of each head at a time.
+void take_columns(std::span<const HeadRows> heads, Index first, Index end) {
+  const bool erases = heads.front().structure.erase != Erase::none;
+  const bool is_plain = heads.front().structure.plain_write;
+  if (erases && is_plain) return take_columns_of<true, true>(heads, first, end);
+  if (erases) return take_columns_of<true, false>(heads, first, end);
+  if (is_plain) return take_columns_of<false, true>(heads, first, end);
+  take_columns_of<false, false>(heads, first, end);
 }
 
 }  // namespace palimpsest::cpu::HWY_NAMESPACE
@@ -507,11 +548,20 @@ HWY_EXPORT(take_columns);
 
 constexpr Index widest_block = 64;         // columns, with the widest vectors
 constexpr double least_of_a_thread = 2e6;  // multiply-adds, below which waking a thread takes longer
+constexpr Index most_together =
+    1 << 19;  // bytes of the states of heads that take turns: half a second-level cache
 
 /// How many parts the columns of each of `heads` heads are split into, so that all threads have work.
 Index parts_of_head(const HeadRows& head, Index heads, unsigned threads) {
   const Index wanted = heads % threads == 0 ? 1 : threads;
   return std::clamp<Index>(wanted, 1, std::max<Index>((head.V + widest_block / 2) / widest_block, 1));
+}
+
+/// How many of `heads` heads take turns in one thread.
+Index heads_together(const HeadRows& head, Index heads, unsigned threads) {
+  const Index bytes = std::max<Index>(head.K * head.V, 1) * static_cast<Index>(sizeof(float));
+  const Index share = std::max<Index>(heads / threads, 1);
+  return std::clamp<Index>(most_together / bytes, 1, share);
 }
 
 }  // namespace
@@ -523,11 +573,15 @@ void recurrent_rows(std::span<const HeadRows> heads, unsigned threads) {
   const double work = 2.0 * static_cast<double>(count * first.rows) * static_cast<double>(first.K * first.V);
   if (work < 2 * least_of_a_thread) threads = 1;
   const Index parts = parts_of_head(first, count, threads);
+  const Index together = heads_together(first, count, threads);
+  const Index groups = (count + together - 1) / together;
   const Index blocks = (first.V + widest_block - 1) / widest_block;
-  parallel_for(count * parts, threads, [&](Index unit) {
-    const Index part = unit % parts;
-    const auto column = [&](Index p) { return std::min(blocks * p / parts * widest_block, first.V); };
-    HWY_DYNAMIC_DISPATCH(take_columns)(entry(heads, unit / parts), column(part), column(part + 1));
+  parallel_for(groups * parts, threads, [&](Index unit) {
+    const Index begin = unit / parts * together;
+    const auto group = heads.subspan(static_cast<std::size_t>(begin),
+                                     static_cast<std::size_t>(std::min(together, count - begin)));
+    const auto column = [&](Index part) { return std::min(blocks * part / parts * widest_block, first.V); };
+    HWY_DYNAMIC_DISPATCH(take_columns)(group, column(unit % parts), column(unit % parts + 1));
   });
 }
 
