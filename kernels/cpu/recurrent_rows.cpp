@@ -104,7 +104,9 @@ class Pairs {
         zero_(zeros(std::max(head.K, head.V))),
         unread_(zeros(head.V)),
         pitch_((head.K / lanes + 2) * lanes),
-        faded_(zeros(slots * rows_of_slot * pitch_)) {
+        faded_(zeros(slots * rows_of_slot * pitch_)),
+        lines_(static_cast<std::size_t>(head.K)),
+        no_lines_(static_cast<std::size_t>(head.K), zero_.get()) {
     Pair& none = pairs_[slots - 1];
     none = {};
     for (const float*& write : none.writes) write = zero_.get();
@@ -128,11 +130,16 @@ class Pairs {
       fade_all(pair, first, faded);
   }
 
-  /// Asks for the inputs and outputs of a pair to come into the second-level cache.
-  void fetch(Index index) const {
-    fetch_row(2 * index);
-    fetch_row(2 * index + 1);
+  /// The lines of the cache that hold the inputs and outputs of a pair, as many as S has rows; of the others,
+  /// if there are fewer, a line that is always there.
+  const float* const* lines(Index index) {
+    std::fill(lines_.begin(), lines_.end(), zero_.get());
+    auto next = lines_.begin();
+    for (const Index row : {2 * index, 2 * index + 1}) next = add_lines(row, next);
+    return lines_.data();
   }
+  /// The same of nothing.
+  const float* const* no_lines() const { return no_lines_.data(); }
 
  private:
   static constexpr Index rows_of_slot = 7;  // four reads, two writes, the decay
@@ -280,22 +287,26 @@ class Pairs {
     }
   }
 
-  void fetch_row(Index row) const {
-    if (!has(row)) return;
-    const auto fetch = [](const StridedRows& rows, Index r, Index columns) {
+  using Lines = std::vector<const float*>;
+
+  Lines::iterator add_lines(Index row, Lines::iterator next) {
+    if (!has(row)) return next;
+    const auto add = [&](const StridedRows& rows, Index r, Index columns) {
       constexpr Index line = 64 / sizeof(float);
-      for (Index i = 0; rows.data && i < columns; i += line) __builtin_prefetch(rows.row(r) + i, 0, 2);
+      for (Index i = 0; rows.data && i < columns && next != lines_.end(); i += line)
+        *next++ = rows.row(r) + i;
     };
-    fetch(head_.k, row, head_.K);
-    fetch(head_.v, row, head_.V);
-    if (erases()) fetch(head_.a, row, head_.K);
-    if (structure_.decay == Decay::key) fetch(head_.gate, row, head_.K);
-    fetch(head_.k_plain, row, head_.K);
-    fetch(head_.v_plain, row, head_.V);
+    add(head_.k, row, head_.K);
+    add(head_.v, row, head_.V);
+    if (erases()) add(head_.a, row, head_.K);
+    if (structure_.decay == Decay::key) add(head_.gate, row, head_.K);
+    add(head_.k_plain, row, head_.K);
+    add(head_.v_plain, row, head_.V);
     if (const Index read = read_of(row); read >= 0) {
-      fetch(head_.q, read, head_.K);
-      fetch({head_.o, head_.o_stride}, read, head_.V);
+      add(head_.q, read, head_.K);
+      add({head_.o, head_.o_stride}, read, head_.V);
     }
+    return next;
   }
 
   const HeadRows& head_;
@@ -305,6 +316,8 @@ class Pairs {
   Index pitch_;
   Memory faded_;
   float factor_ = 1;
+  Lines lines_;
+  Lines no_lines_;
   Pair pairs_[slots];
 };
 
@@ -314,6 +327,7 @@ struct Columns {
   float* u;  // [4, n lanes], what the pair before writes: u_1, u_2, v+_1, v+_2
   const float* values[4] = {};
   float* o[2] = {};
+  const float* const* lines = nullptr;  // [K], what is fetched on the way
 };
 
 HWY_INLINE Numbers times(float factor, Numbers x) { return hn::Mul(hn::Set(Tag(), factor), x); }
@@ -381,6 +395,7 @@ HWY_INLINE void pass(const Pair& before, const Pair& pair, Index K, const Column
     for (Index j = 0; j < n; ++j) u[w][j] = hn::Load(d, columns.u + (w * n + j) * lanes);
   }
   for (Index i = 0; i < K; ++i) {
+    __builtin_prefetch(columns.lines[i], 0, 2);
 #pragma GCC unroll 4
     for (Index j = 0; j < n; ++j) {
       float* const at = columns.S + (i * n + j) * lanes;
@@ -416,7 +431,8 @@ class Block {
     for (Index i = 0; i < head.K; ++i) std::copy_n(head.S + i * head.V + first, count, room + i * width);
   }
 
-  void take(const Pair& before, const Pair& pair) {
+  void take(const Pair& before, const Pair& pair, const float* const* lines) {
+    columns_.lines = lines;
     const bool is_cut = count_ < width;
     for (Index i = 0; i < 4; ++i)
       columns_.values[i] = is_cut ? cut(pair.values[i], i) : pair.values[i] + first_;
@@ -430,15 +446,19 @@ class Block {
 
   /// Writes the last pair, and the state.
   void finish(const Pair& last, float factor) {
-    const Index written = head_.rows % 2 == 0 ? 2 : 1;
+    constexpr Tag d;
+    const bool is_single = head_.rows % 2 == 1;
     for (Index i = 0; i < head_.K; ++i) {
-      for (Index j = 0; j < count_; ++j) {
-        float s = columns_.S[i * width + j] * (last.decay ? last.decay[i] : 1);
+      float* const row = columns_.S + i * width;
+      for (Index j = 0; j < width; j += lanes) {
+        Numbers s = times(last.decay ? last.decay[i] : 1, hn::Load(d, row + j));
         for (Index w = 0; w < (is_plain ? 4 : 2); ++w) {
-          if (w % 2 < written) s += last.writes[w][i] * columns_.u[w * width + j];
+          if (w % 2 == 1 && is_single) continue;
+          s = add(last.writes[w][i], hn::Load(d, columns_.u + w * width + j), s);
         }
-        head_.S[i * head_.V + first_ + j] = factor * s;
+        hn::Store(times(factor, s), d, row + j);
       }
+      std::copy_n(row, count_, head_.S + i * head_.V + first_);
     }
   }
 
@@ -474,11 +494,10 @@ class Blocks {
 
   /// Takes pairs first .. first + count. What comes next, in order, are those of `next` from `then` on: with
   /// each pair of the first block one of them is fetched.
-  void take(const Pairs& pairs, Index first, Index count, const Pairs* next, Index then) {
+  void take(const Pairs& pairs, Index first, Index count, Pairs* next, Index then) {
     for (Of& block : blocks_) {
       for (Index i = 0; i < count; ++i) {
-        if (next) next->fetch(then + i);
-        block.take(pairs[first + i - 1], pairs[first + i]);
+        block.take(pairs[first + i - 1], pairs[first + i], next ? next->lines(then + i) : pairs.no_lines());
       }
       next = nullptr;
     }
