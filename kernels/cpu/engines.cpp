@@ -42,8 +42,8 @@ class FastRows : public Engine<Program, float> {
     return is_taken ? KernelKind::vectors : KernelKind::plain;
   }
 
-  /// Rows that are computed together, so that a run can be stopped and their copies do not leave the caches.
-  double most_bytes() const override { return 16e6; }
+  /// Rows that are computed together: their copies stay in the caches, and a run can be stopped.
+  double most_bytes() const override { return 2e6; }
 
  private:
   std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const Program<float>> heads,

@@ -1,30 +1,28 @@
-// The recurrent form on the processor, spec 1.1 and 2.2, for rows of any decay on the key side and any erase.
+// The recurrent form on the processor, spec 1.1 and 2.2, for rows of any decay on the key side and any
+// erase.
 //
-// Naively a token takes three passes over the memory S [K, V]: decay it, read it with a (S^T a), write b u^T
-// and read it with q. Each loads all of S to do one or two operations with a number, so the time goes to
-// loads and stores, and the arithmetic waits. Here a pass does all of that at once, for two tokens:
+// Naively a token takes several passes over the memory S [K, V]: decay it, read it with a (S^T a), write
+// b u^T, read it with q. Each loads all of S for one or two operations with a number, so that loads and
+// stores take the time. Here one pass does all of that for two tokens:
 //
-//   1. What token 2 reads is known before token 1 has written. With D = Diag(alpha),
-//        S_1 = D_1 S_0 + b_1 u_1^T        S_1^T x = S_0^T (D_1 x) + (b_1 . x) u_1,
-//      so S_0^T is read with four vectors, D_1 a_1, D_1 q_1, D_2 D_1 a_2 and D_2 D_1 q_2, and what the writes
-//      add are products of a few numbers with u_1 and u_2. The write of both is then one more pass,
+//   1. What the second token reads is known before the first has written. With D = Diag(alpha)
+//        S_1 = D_1 S_0 + b_1 u_1^T,    S_1^T x = S_0^T (D_1 x) + (b_1 . x) u_1.
+//      So S_0^T is read with four vectors, D_1 a_1, D_1 q_1, D_2 D_1 a_2 and D_2 D_1 q_2; what the writes
+//      add is a number times u_1 or u_2. Then both are written:
 //        S_2 = D_2 D_1 S_0 + (D_2 b_1) u_1^T + b_2 u_2^T.
-//   2. That write is done when the next two tokens are read: every number of S is loaded once and stored once
-//   for
-//      two tokens, with 7 operations in between (without erase 5), most of them multiply-adds.
-//   3. A decay per token is a number that S is multiplied with. It is kept apart as a factor f, S = f S',
-//   which
-//      saves one of those operations. Before f leaves 1/256 .. 256 a pass multiplies S' by it: so a decay of
-//      0 is right, and nothing overflows.
-//   4. Columns of S do not depend on each other. A block of 4 vectors is taken through 16 tokens before the
-//   next:
-//      at K = 128 it stays in the first-level cache (32 kB), and what is read and written for its columns in
-//      registers. What all columns share (1.) is computed once for these 16 tokens.
-//   5. The rows of a head lie H K numbers apart in [B, T, H, K], which no processor foresees: they are
-//   fetched into
-//      the cache 16 tokens ahead, the outputs too.
+//   2. They are written while the next two tokens read. Every number of S is loaded and stored once for
+//      two tokens, with 7 operations in between (without erase 5), all but one of them multiply-adds.
+//   3. A decay per token is a factor of all of S. It is kept apart, S = f S', which saves one operation.
+//      Before f leaves 1/256 .. 256 a pass multiplies S' by it: a decay of 0 is right, and nothing
+//      overflows.
+//   4. Columns of S do not depend on each other. What a pass reads and writes for 4 vectors of columns
+//      stays in registers. Such a block is taken through 32 tokens before the next one, so that it stays
+//      in the first-level cache; what all blocks need (1.) is computed once for these tokens.
+//   5. In [B, T, H, K] the rows of a head lie H K numbers apart. Heads take turns after 32 tokens, so
+//      that memory is read in order, and with every row of S a pass fetches one line of what comes next.
+//      Fetched all at once before a pass they hold it up: a processor waits for about 24 lines at a time.
 //
-// docs/bench.md has what each of these steps brings.
+// docs/kernels.md has what steps 3 and 5 bring.
 
 #include <algorithm>
 #include <cmath>
@@ -394,19 +392,34 @@ HWY_INLINE void pass(const Pair& before, const Pair& pair, Index K, const Column
 #pragma GCC unroll 4
     for (Index j = 0; j < n; ++j) u[w][j] = hn::Load(d, columns.u + (w * n + j) * lanes);
   }
+  float* const S = columns.S;
+  const float* const decay = before.decay;
+  const float* const* const lines = columns.lines;
+  // One number of a vector at a time for all columns: then none waits for a store, and few registers are
+  // taken.
   for (Index i = 0; i < K; ++i) {
-    __builtin_prefetch(columns.lines[i], 0, 2);
+    __builtin_prefetch(lines[i], 0, 2);
+    float* const row = S + i * n * lanes;
+    Numbers s[n];
 #pragma GCC unroll 4
     for (Index j = 0; j < n; ++j) {
-      float* const at = columns.S + (i * n + j) * lanes;
-      Numbers s = hn::Load(d, at);
-      if constexpr (decays) s = hn::Mul(hn::Set(d, before.decay[i]), s);
-#pragma GCC unroll 4
-      for (Index w = 0; w < writes; ++w) s = hn::MulAdd(hn::Set(d, b[w][i]), u[w][j], s);
-      hn::Store(s, d, at);
-#pragma GCC unroll 4
-      for (Index r = 0; r < reads; ++r) y[r][j] = hn::MulAdd(hn::Set(d, x[r][i]), s, y[r][j]);
+      s[j] = hn::Load(d, row + j * lanes);
+      if constexpr (decays) s[j] = hn::Mul(hn::Set(d, decay[i]), s[j]);
     }
+#pragma GCC unroll 4
+    for (Index w = 0; w < writes; ++w) {
+      const Numbers b_i = hn::Set(d, b[w][i]);
+#pragma GCC unroll 4
+      for (Index j = 0; j < n; ++j) s[j] = hn::MulAdd(b_i, u[w][j], s[j]);
+    }
+#pragma GCC unroll 4
+    for (Index r = 0; r < reads; ++r) {
+      const Numbers x_i = hn::Set(d, x[r][i]);
+#pragma GCC unroll 4
+      for (Index j = 0; j < n; ++j) y[r][j] = hn::MulAdd(x_i, s[j], y[r][j]);
+    }
+#pragma GCC unroll 4
+    for (Index j = 0; j < n; ++j) hn::Store(s[j], d, row + j * lanes);
   }
 #pragma GCC unroll 4
   for (Index j = 0; j < n; ++j) finish_tokens<erases, is_plain, n>(pair, columns, j, y);
@@ -543,7 +556,7 @@ void take_columns_of(std::span<const HeadRows> heads, Index first, Index end) {
   for (Head& head : all) head.blocks.finish(head.pairs[pairs - 1], head.pairs.factor());
 }
 
-/// Takes columns first .. end of S of some heads through all rows, 16 tokens of each head at a time.
+/// Takes columns first .. end of S of some heads through all rows, a tile of each head at a time.
 void take_columns(std::span<const HeadRows> heads, Index first, Index end) {
   const bool erases = heads.front().structure.erase != Erase::none;
   const bool is_plain = heads.front().structure.plain_write;
@@ -552,6 +565,8 @@ void take_columns(std::span<const HeadRows> heads, Index first, Index end) {
   if (is_plain) return take_columns_of<false, true>(heads, first, end);
   take_columns_of<false, false>(heads, first, end);
 }
+
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace palimpsest::cpu::HWY_NAMESPACE
 
@@ -564,6 +579,7 @@ namespace palimpsest::cpu {
 namespace {
 
 HWY_EXPORT(take_columns);
+HWY_EXPORT(target_name);
 
 constexpr Index widest_block = 64;         // columns, with the widest vectors
 constexpr double least_of_a_thread = 2e6;  // multiply-adds, below which waking a thread takes longer
@@ -604,9 +620,7 @@ void recurrent_rows(std::span<const HeadRows> heads, unsigned threads) {
   });
 }
 
-std::string vector_instructions() {
-  return hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets());
-}
+std::string vector_instructions() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
 }  // namespace palimpsest::cpu
 

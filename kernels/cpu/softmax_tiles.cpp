@@ -14,7 +14,7 @@
 //   3. A tile of 64 keys is used by 48 queries before the next: K^T and V come from the second-level cache.
 //   4. Tiles beyond the diagonal are not computed, and on it only the keys that one of the 6 queries sees.
 //
-// docs/bench.md has what it reaches.
+// docs/kernels.md has what it reaches.
 
 #include "kernels/cpu/softmax_tiles.h"
 
@@ -60,6 +60,12 @@ HWY_INLINE Numbers exponential(Numbers x) { return hn::IfThenElse(hn::IsNaN(x), 
 /// C <- C + A B for a strip of rows: A [strip, count], its rows `stride` apart; B [count, width].
 HWY_INLINE void add_product(const float* A, Index stride, const float* B, Index count, Tile& C) {
   constexpr Tag d;
+  Tile sum;  // of its own, or it would be written to memory after every step
+#pragma GCC unroll 6
+  for (Index r = 0; r < strip; ++r) {
+#pragma GCC unroll 4
+    for (Index j = 0; j < vectors; ++j) sum[r][j] = C[r][j];
+  }
   for (Index i = 0; i < count; ++i) {
     Numbers b[vectors];
 #pragma GCC unroll 4
@@ -68,8 +74,13 @@ HWY_INLINE void add_product(const float* A, Index stride, const float* B, Index 
     for (Index r = 0; r < strip; ++r) {
       const Numbers a = hn::Set(d, A[r * stride + i]);
 #pragma GCC unroll 4
-      for (Index j = 0; j < vectors; ++j) C[r][j] = hn::MulAdd(a, b[j], C[r][j]);
+      for (Index j = 0; j < vectors; ++j) sum[r][j] = hn::MulAdd(a, b[j], sum[r][j]);
     }
+  }
+#pragma GCC unroll 6
+  for (Index r = 0; r < strip; ++r) {
+#pragma GCC unroll 4
+    for (Index j = 0; j < vectors; ++j) C[r][j] = sum[r][j];
   }
 }
 
