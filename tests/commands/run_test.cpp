@@ -8,6 +8,7 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
+#include "app/session/devices.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
 #include "core/proof/verify.h"
@@ -526,8 +527,9 @@ TEST_CASE("the program runs every variant, with all its arrays, options and para
       }
       REQUIRE(ran.status == exit_done);
       CHECK(is_one_line(ran.out));
-      CHECK(ran.error.empty());
-      const Output expected = variant.rule->run(sequence, form, precision, each.chunk_sizes.front());
+      const Backend& cpu = find_backend("cpu", fastest_backends());
+      CHECK(ran.error.empty() == fused_kernel(cpu, variant, sequence, form, precision).empty());
+      const Output expected = cpu.run(variant, sequence, form, precision, each.chunk_sizes.front());
       const Arrays results = run.result();
       const std::size_t handed_over = results.contains("column_norm") ? 1 : 0;
       CHECK(results.size() == 1 + expected.states.size() + handed_over);

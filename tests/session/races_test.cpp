@@ -514,7 +514,8 @@ TEST_CASE("a broken report is told by entry, field and what is expected", "[race
       {"point 1: \"chunk\" is 0; expected a whole number from 1", [&](Json& j) { point(j)["chunk"] = 0; }},
       {"point 2: \"chunk\" is 16; expected a whole number from 0 to 0",
        [](Json& j) { j["points"][1]["chunk"] = 16; }},
-      {"point 1: \"kernel\" is \"magic\"; expected one of: plain kernel, in registers, tensor cores",
+      {"point 1: \"kernel\" is \"magic\"; expected one of: plain kernel, vector instructions, in registers, "
+       "tensor cores",
        [&](Json& j) { point(j)["kernel"] = "magic"; }},
       {"point 2: \"missing\" is empty", [](Json& j) { j["points"][1]["missing"] = ""; }},
       {"point 1: \"compute_s\" is missing", [&](Json& j) { point(j).erase("compute_s"); }},
