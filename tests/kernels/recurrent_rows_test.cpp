@@ -19,7 +19,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-struct Size {
+struct HeadSize {
   Index tokens;
   Index K;
   Index V;
@@ -53,7 +53,7 @@ std::vector<Structure> structures() {
   return all;
 }
 
-std::string words(const Structure& structure, const Size& size) {
+std::string words(const Structure& structure, const HeadSize& size) {
   return fmt::format(
       "decay {} logs {} erase {} plain {} read {} rows {}, T {} K {} V {}", static_cast<int>(structure.decay),
       structure.gates_are_logs, static_cast<int>(structure.erase), structure.plain_write,
@@ -64,7 +64,7 @@ std::string words(const Structure& structure, const Size& size) {
 /// look.
 class RandomHeads {
  public:
-  RandomHeads(const Structure& structure, const Size& size) : structure_(structure), size_(size) {
+  RandomHeads(const Structure& structure, const HeadSize& size) : structure_(structure), size_(size) {
     const auto near_one = [&] {
       const float alpha = 1 - 0.3F * uniform_(generator_);
       return structure.gates_are_logs ? std::log(alpha) : alpha;
@@ -148,7 +148,7 @@ class RandomHeads {
   }
 
   Structure structure_;
-  Size size_;
+  HeadSize size_;
   std::mt19937 generator_{7};
   std::normal_distribution<float> normal_;
   std::uniform_real_distribution<float> uniform_;
