@@ -249,8 +249,8 @@ TEST_CASE("every library that the build looks for and every file that ships has 
         "app/bundle.cmake", "tests/CMakeLists.txt", "bench/CMakeLists.txt"})
     build += read_file(house / file);
   std::vector<std::string> needed = all_matches(build, R"(find_package\((\w+))");
-  for (const char* by_other_means :
-       {"libzip", "pcre2", "highway", "libepoxy", "stb", "Dear ImGui Test Engine", "MicroTeX", "ImGuiColorTextEdit"})
+  for (const char* by_other_means : {"libzip", "pcre2", "highway", "libepoxy", "stb",
+                                     "Dear ImGui Test Engine", "MicroTeX", "ImGuiColorTextEdit"})
     needed.push_back(by_other_means);
   std::erase_if(needed, [](const std::string& name) { return name == "Threads" || name == "PkgConfig"; });
   CHECK(needed.size() >= 12);

@@ -70,7 +70,8 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/contract", "core/operator", "core/engines", "core/rules", "core/variants",
         "core/cases"}},
       {"kernels",
-       "Engines for speed: CUDA, vector instructions, and the backends through which all rooms get an engine.",
+       "Engines for speed: CUDA, vector instructions, and the backends through which all rooms get an "
+       "engine.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules"}},
       {"app/session",
        "The session of a user: data, edits, the state as one value, its history, and questions that other "
