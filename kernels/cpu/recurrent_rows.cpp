@@ -102,7 +102,8 @@ class Pairs {
         zero_(zeros(std::max(head.K, head.V))),
         unread_(zeros(head.V)),
         pitch_((head.K / lanes + 2) * lanes),
-        faded_(zeros(slots * rows_of_slot * pitch_)),
+        slot_((head.structure.decay == Decay::key ? 7 : 1) * pitch_),
+        faded_(zeros(slots * slot_)),
         lines_(static_cast<std::size_t>(head.K)),
         no_lines_(static_cast<std::size_t>(head.K), zero_.get()) {
     Pair& none = pairs_[slots - 1];
@@ -117,10 +118,11 @@ class Pairs {
   /// What S is divided by in the passes, once the last pair is written.
   float factor() const { return factor_; }
 
+  /// Makes pair `index` ready, after those before it.
   void prepare(Index index) {
     const Index first = 2 * index;
     Pair& pair = pairs_[index % slots];
-    float* const faded = faded_.get() + index % slots * rows_of_slot * pitch_;
+    float* const faded = faded_.get() + index % slots * slot_;
     gather(pair, first);
     if (structure_.decay == Decay::key)
       fade_channels(pair, first, faded);
@@ -140,8 +142,6 @@ class Pairs {
   const float* const* no_lines() const { return no_lines_.data(); }
 
  private:
-  static constexpr Index rows_of_slot = 7;  // four reads, two writes, the decay
-
   bool has(Index row) const { return row < head_.rows; }
   bool erases() const { return structure_.erase != Erase::none; }
   bool erases_early() const { return structure_.erase == Erase::undecayed; }
@@ -225,8 +225,8 @@ class Pairs {
     float* faded = nullptr;         // [7, pitch], the vectors that the decays go into
   };
 
-  /// How much of each write the reads after it in the same pair see, the decays of channels with it: then
-  /// these go into the vectors on the way.
+  /// How much of each write the reads of the same pair see. With `fades` the decays go into the vectors on
+  /// the way: [7, pitch], the reads, the first writes, the decay itself.
   template <bool fades>
   void see_writes(Pair& pair, const Decays& decays) const {
     const Pair given = pair;
@@ -312,7 +312,8 @@ class Pairs {
   Memory zero_;
   Memory unread_;  // where outputs go that nobody reads
   Index pitch_;
-  Memory faded_;
+  Index slot_;    // numbers of a pair: four reads, two writes and the decay, or the decay alone
+  Memory faded_;  // [slots, slot]
   float factor_ = 1;
   Lines lines_;
   Lines no_lines_;
