@@ -326,9 +326,11 @@ void add_gates(Floor& floor, Application& application, const TokenCourses& cours
   const std::optional<Keeping>& keeping = courses.keeping;
   if (!keeping) {
     floor.rows.push_back({.name = "gate", .share = 46});
-    floor.rows.back().label = {
-        .lines = {{.words = no_half_life_words(courses.never_decays), .colour = style::colours().dim}},
-        .left = true};
+    const ImU32 dim = style::colours().dim;
+    FloorRow& row = floor.rows.back();
+    row.label = {.lines = {{.words = courses.never_decays ? "no decay" : "no single", .colour = dim}},
+                 .left = true};
+    if (!courses.never_decays) row.label.lines.push_back({.words = "decay", .colour = dim});
     return;
   }
   FloorRow row = half_life_row(*application.session.computed(), *keeping, channel);

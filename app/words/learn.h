@@ -147,10 +147,6 @@ inline std::string growth_words(double root_mean_square) {
   return fmt::format("root mean square of the entries of S after the write: {:.3g}", root_mean_square);
 }
 
-constexpr const char* no_half_life_words(bool never_decays) {
-  return never_decays ? "no decay" : "no single decay";
-}
-
 inline constexpr const char* paint_words = "Drag to paint the bars; Shift+drag paints a ramp.";
 inline constexpr const char* no_strength_words =
     "every token of this rule has the same step size: there is no strength to paint";

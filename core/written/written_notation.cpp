@@ -315,9 +315,10 @@ Notation notation_of(const WrittenRule& rule, const Settings& settings) {
   for (const auto& [engine_name, x, words] :
        {std::tuple("alpha", one.gate, "decay"), std::tuple("mu", one.mu, "decay per value channel")}) {
     if (!x || *x == tensor(engine_name)) continue;
-    if (x->kind() == Expression::Kind::tensor)
-      symbol(engine_name, latex(*x, notation.symbols), Role::gate, words);
-    else if (!is_fixed(rule.text, *x))  // a number of no token has no rows
+    if (x->kind() == Expression::Kind::tensor) {
+      const Symbol* const known = value_at(notation.symbols, x->name());
+      symbol(engine_name, known ? known->latex : latex_of(x->name()), Role::gate, words);
+    } else if (!is_fixed(rule.text, *x))  // a number of no token has no rows
       prepare(engine_name, words, fmt::format("The {}, from the rule's text.", words), Purpose::gates, *x,
               false);
   }
