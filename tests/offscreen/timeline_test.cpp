@@ -344,6 +344,7 @@ TEST_CASE("numbers beside the bars of errors stay in their columns", "[timeline]
 
 TEST_CASE("the legend does not say otherwise than a row that names itself", "[timeline]") {
   Drawn drawn;
+  drawn.resize({1920, 1080});  // room for every entry
   drawn.choose_drawn("titans", Form::recurrent);
   CHECK(parts().find("step/transport/legend/written"));
   drawn.application.enter("learn");
