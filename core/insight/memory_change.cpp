@@ -209,7 +209,7 @@ std::optional<Keeping> keeping(const Variant& variant, const Sequence& sequence,
   std::optional<Gate> gate = gate_of(variant, sequence);
   if (!gate) return std::nullopt;
   const Index channels = gate->logs.cols();
-  if (channel && channels > 1) {
+  if (channel && (channels > 1 || !gate->array.empty())) {  // one setting is the same everywhere
     if (*channel < 0 || *channel >= channels)
       refuse("channel {} of {}; expected one of {}", *channel,
              gate->array.empty() ? "the decay" : gate->array, channels);

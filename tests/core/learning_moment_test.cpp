@@ -309,6 +309,9 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   const auto slope = keeping(*fixed.variant, fixed.sequence);
   REQUIRE(slope);
   CHECK(slope->array.empty());
+  CHECK(keeping(*fixed.variant, fixed.sequence, 1)->mean == slope->mean);
+  const Case of_tokens = random_case("scalar_decay", {.tokens = 4, .dk = 3, .dv = 2});
+  CHECK_THROWS_AS(keeping(*of_tokens.variant, of_tokens.sequence, 1), InputError);
   CHECK(std::abs(slope->mean[3] - std::exp(-fixed.sequence.parameter("slope"))) < exact_loss);
   // A decay that no input holds, and one that a text computes and calls something else.
   const Case computed = random_case("longhorn", {.tokens = 4, .dk = 3, .dv = 2});
