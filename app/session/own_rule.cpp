@@ -173,10 +173,12 @@ Found<NearestRule> NearestTo::compute(const Effort&) const {
   const Variant& rule = find_variant(variant);
   if (const Variant* const twin = twin_of(rule)) return NearestRule{twin, true};
   const WrittenRule& own = written_rule(written_text(rule));
-  if (std::holds_alternative<NoRowForm>(own.form)) return NearestRule();
+  const auto* const form = std::get_if<RowForm>(&own.form);
+  if (!form) return NearestRule();
   const std::vector<RuleFact> facts = comparable_facts(own);
   NearestRule nearest;
-  std::size_t least = std::numeric_limits<std::size_t>::max();
+  // By facts that differ; of two as near the one that decays alike, by another number.
+  std::pair least = {std::numeric_limits<std::size_t>::max(), false};
   for (const Variant& known : variants()) {
     if (known.text.empty()) continue;
     const WrittenRule& other = written_rule(known.text);
@@ -187,8 +189,10 @@ Found<NearestRule> NearestTo::compute(const Effort&) const {
       if (!is_among(others[i], facts)) differs.push_back(in_its_letters[i]);
     const std::size_t missing =
         std::ranges::count_if(facts, [&](const RuleFact& fact) { return !is_among(fact, others); });
-    if (differs.size() + missing >= least) continue;
-    least = differs.size() + missing;
+    const bool decays_alike = std::get<RowForm>(other.form).structure.decay == form->structure.decay;
+    const std::pair distance = {differs.size() + missing, !decays_alike};
+    if (distance >= least) continue;
+    least = distance;
     nearest = {&known, false, std::move(differs)};
   }
   return nearest;

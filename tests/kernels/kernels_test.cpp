@@ -94,7 +94,8 @@ double worst_error(bool in_registers, const Structure& structure, const Size& si
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
 
-  GuardedRows<Scalar> q(size, K), k(size, K), v(size, V), alpha(size, structure.decay == Decay::key ? K : 1), beta(size, 1), o(size, V);
+  GuardedRows<Scalar> q(size, K), k(size, K), v(size, V), alpha(size, structure.decay == Decay::key ? K : 1),
+      beta(size, 1), o(size, V);
   const double unit = 1 / std::sqrt(static_cast<double>(K));  // keys of length about 1
   q.fill([&] { return unit * normal(random); });
   k.fill([&] { return unit * normal(random); });
@@ -154,9 +155,9 @@ double worst_error(bool in_registers, const Structure& structure, const Size& si
 
 TEST_CASE("every kernel writes all of its outputs, nothing else, and what the CPU writes") {
   if (!has_gpu()) return;
-  const Size sizes[] = {{17, 6, 12, 7},   {65, 2, 33, 17},  {16, 2, 64, 64}, {15, 2, 101, 33},
-                        {257, 1, 128, 5}, {31, 2, 256, 40}, {9, 1, 301, 6},  {5, 1, 896, 9},
-                        {1, 1, 1, 1},     {0, 2, 8, 3},     {2, 6, 32, 16},  {33, 4, 64, 20},
+  const Size sizes[] = {{17, 6, 12, 7},   {65, 2, 33, 17},   {16, 2, 64, 64}, {15, 2, 101, 33},
+                        {257, 1, 128, 5}, {31, 2, 256, 40},  {9, 1, 301, 6},  {5, 1, 896, 9},
+                        {1, 1, 1, 1},     {0, 2, 8, 3},      {2, 6, 32, 16},  {33, 4, 64, 20},
                         {17, 1, 128, 16}, {19, 140, 101, 33}};  // enough for two columns a lane on an H200
   for (const bool in_registers : {false, true}) {
     for (const Structure& structure : all_structures()) {

@@ -84,4 +84,8 @@ TEST_CASE("every text of the table says its rule, and which it is") {
   CHECK(nearest->variant->id == "deltanet");
   REQUIRE(nearest->differs.size() == 1);
   CHECK(nearest->differs.front().name == "read");
+  const std::string decays =
+      "inputs x: number per token; beta: strength per token\nlambda = sigmoid(x)\nS' = lambda S\n"
+      "S = S' + beta k (v - S'^T k)^T\no = S^T q";
+  CHECK(NearestTo{written_rule(decays).variant.id}.compute({})->variant->id == "gated_deltanet");
 }
