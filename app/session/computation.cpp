@@ -23,11 +23,11 @@ constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie wit
 constexpr Index enough_rows = 2048;          // tokens to measure; longer texts are sampled evenly
 
 /// The magnitude that nearly all numbers stay below; the largest if that is zero.
-double strong(const Matrix<double>& rows) {
+double strong(Index rows, const std::function<Matrix<double>(Index)>& row_at) {
   std::vector<double> magnitudes;
-  const Index stride = std::max<Index>(rows.rows() / enough_rows, 1);
-  for (Index row = 0; row < rows.rows(); row += stride)
-    std::ranges::copy(sizes_of(rows.row(row)), std::back_inserter(magnitudes));
+  const Index stride = std::max<Index>(rows / enough_rows, 1);
+  for (Index row = 0; row < rows; row += stride)
+    std::ranges::copy(sizes_of(row_at(row)), std::back_inserter(magnitudes));
   const double most = quantile(magnitudes, nearly_all);
   return most > 0 ? most : quantile(std::move(magnitudes), 1);
 }
@@ -53,6 +53,7 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
   form.amplified = foundation.reference->alone(stop, [&](ReferenceRun& reference) {
     return reference.why_amplified(form.judgement, which, choice.chunk_size, stop);
   });
+  if (form.judgement.passed()) return;
   const auto errors = errors_by_row("o", form.output().o, foundation.reference->expected(stop).o);
   const auto bad =
       std::ranges::find_if(errors, [&](double error) { return error > form.judgement.allowed(); });
@@ -188,15 +189,6 @@ FormResult steps_of(Foundation& foundation, Form form) {
   return result;
 }
 
-/// Computes states ahead, so that records of any step are fast. Yields to those who wait for a record.
-void keep_states(const Trace& trace, const Effort& effort) {
-  constexpr Index parts = 16;
-  for (Index part = 1; part <= parts; ++part) {
-    trace.shared_record((trace.block_count() - 1) * part / parts, effort.stop);
-    effort.tell(0.5 * static_cast<double>(part) / parts);
-  }
-}
-
 /// Sums up all comparisons.
 void sum_up(Computation& computation) {
   computation.version = next_version();
@@ -282,9 +274,11 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
   result->reference =
       std::make_shared<const SharedReference>(*result->variant, std::move(held), choice.precision);
   const Sequence& sequence = result->sequence;
-  result->scales = {.key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
-                    .query = strong(sequence.at("q").all<double>()),
-                    .value = strong(sequence.at("v").all<double>())};
+  const auto strong_in = [&](const char* array) {
+    return strong(sequence.tokens, [&](Index t) { return sequence.at(array).rows<double>(t, 1); });
+  };
+  result->scales = {
+      .key = sequence.has("k") ? strong_in("k") : 1, .query = strong_in("q"), .value = strong_in("v")};
   for (const Form form : all_forms)
     entry(result->forms, form) = std::make_shared<const FormResult>(steps_of(*result, form));
   result->recurrence = result->trace(Form::recurrent);
@@ -307,7 +301,8 @@ struct FactsOfReference {
   auto operator<=>(const FactsOfReference&) const = default;
   Found<ReferenceFacts> compute(const Foundation& foundation, const Effort& effort) const {
     const Matrix<double>& o = foundation.reference->expected(effort.stop).o;
-    return ReferenceFacts{strong(o), distance_to_own_output(foundation, o)};
+    const double strong_output = strong(o.rows(), [&](Index t) { return Matrix<double>(o.row(t)); });
+    return ReferenceFacts{strong_output, distance_to_own_output(foundation, o)};
   }
 };
 
@@ -434,20 +429,18 @@ Found<FormResult> ComparedForm::compute(const Foundation& foundation, const Effo
   const EditedTrace* const edited =
       result.trace == foundation.edited.get() ? foundation.edited.get() : nullptr;
   try {
-    if (!edited && result.trace->block_count() > 0) keep_states(*result.trace, effort);
     const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64 && is_cpu(device);
-    Output output;
+    const auto own = [](Output output) { return std::make_shared<const Output>(std::move(output)); };
     if (edited)
-      output = edited->run(effort.stop);
+      result.computed = own(edited->run(effort.stop));
     else if (is_reference)
-      output = foundation.reference->expected(effort.stop);
+      result.computed = {foundation.reference, &foundation.reference->expected(effort.stop)};
     else if (const Output* made = result.trace->output())
-      output = *made;
+      result.computed = own(*made);
     else
-      output = device.run(*foundation.variant, foundation.sequence, form, choice.precision, choice.chunk_size,
-                          effort.stop);
-    result.computed = std::make_shared<const Output>(std::move(output));
-    effort.tell(0.75);
+      result.computed = own(device.run(*foundation.variant, foundation.sequence, form, choice.precision,
+                                       choice.chunk_size, effort.stop));
+    effort.tell(0.5);
     judge(foundation, form, result, effort.stop);
     effort.tell(1);
     return result;
@@ -458,6 +451,15 @@ Found<FormResult> ComparedForm::compute(const Foundation& foundation, const Effo
   }
   result.trace = nullptr;
   return result;
+}
+
+Found<Index> KeptStates::compute(const Foundation& foundation, const Effort& effort) const {
+  constexpr Index parts = 16;  // between two of them those who wait for a record get theirs
+  const Trace& trace = *foundation.trace(form);
+  const bool is_edited = &trace == foundation.edited.get();
+  for (Index part = 1; part <= parts && trace.block_count() > 0 && !is_edited; ++part)
+    trace.shared_record((trace.block_count() - 1) * part / parts, effort.stop);
+  return trace.block_count();
 }
 
 std::string subject_of(const Foundation& foundation) { return text_of(*foundation.data); }

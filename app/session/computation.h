@@ -225,6 +225,15 @@ struct ComparedForm {
   Found<FormResult> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
+/// Computes ahead the states that the steps of a form keep, so that any step is there at once: a question,
+/// answered with the number of its blocks.
+struct KeptStates {
+  Weak<Foundation> of = {};
+  Form form = Form::recurrent;
+  auto operator<=>(const KeptStates&) const = default;
+  Found<Index> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
 /// The recall of every token: a question.
 struct RecallOfTokens {
   Weak<Foundation> of = {};

@@ -72,7 +72,7 @@ Known<void> Questions::ask_any(const AnyQuestion& question, Urgency urgency) {
                        .progress = entry->progress,
                        .reason = entry->reason};
   if (!known.under_way) return known;
-  if (urgency != Urgency::aside) busy_ = true;
+  if (urgency < Urgency::aside) busy_ = true;
   known.seconds = std::chrono::duration<double>(Clock::now() - entry->since).count();
   if (const auto last = last_.find({question.type(), question->subject()}); last != last_.end()) {
     known.value = last->second.lock();
@@ -142,8 +142,14 @@ void Questions::wait_until(std::unique_lock<std::mutex>& lock, const Condition& 
 
 void Questions::wait() {
   std::unique_lock lock(mutex_);
-  wait_until(lock,
-             [this] { return waiting_.empty() && running_.empty() && released_.empty() && freeing_ == 0; });
+  is_awaited_ = true;
+  wished_.notify_all();
+  wait_until(lock, [this] {
+    const auto is_ahead = [](const auto& entry) { return entry->urgency == Urgency::ahead; };
+    return std::ranges::all_of(waiting_, is_ahead) && std::ranges::all_of(running_, is_ahead) &&
+           released_.empty() && freeing_ == 0;
+  });
+  is_awaited_ = false;
 }
 
 void Questions::wait_for(const AnyQuestion& question) {
@@ -232,7 +238,7 @@ void Questions::free_released(std::unique_lock<std::mutex>& lock) {
 std::shared_ptr<Questions::Entry> Questions::next() const {
   const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency != Urgency::now; };
   const auto late = static_cast<unsigned>(std::ranges::count_if(running_, is_late));
-  const bool may_be_late = thread_count_ <= 1 || late + 1 < thread_count_;
+  const bool may_be_late = thread_count_ <= 1 || late + 1 < thread_count_ || is_awaited_;
   std::shared_ptr<Entry> latest;
   for (const std::shared_ptr<Entry>& entry : waiting_) {
     if (is_late(entry) && (!may_be_late || (latest && !is_late(latest)))) continue;

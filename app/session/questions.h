@@ -52,7 +52,8 @@ struct Effort {
 enum class Urgency {
   now,    // the user is waiting for it
   later,  // may take long: leaves a thread to those that are `now`
-  aside   // the same, but no frame waits for it, so it causes no new one
+  aside,  // the same, but no frame waits for it, so it causes no new one
+  ahead   // and wait() does not either
 };
 
 /// The thing that a question is about, without keeping it alive. Ordered by its identity.
@@ -274,7 +275,8 @@ class Questions {
   /// Whether somebody who asked since frame() was told to wait, and waits.
   bool busy() const;
 
-  /// Waits until everything that was asked for is there, or why not, and what was let go is gone.
+  /// Waits until everything that was asked for is there, or why not, and what was let go is gone; not for
+  /// what is computed ahead.
   void wait();
 
   /// Waits for this alone, if it was asked for.
@@ -317,6 +319,7 @@ class Questions {
   std::size_t bytes_ = 0;
   std::uint64_t frame_ = 0;
   bool busy_ = false;
+  bool is_awaited_ = false;  // all of it, by wait(): no thread is left to what is asked for meanwhile
   bool closing_ = false;
   std::vector<std::thread> threads_;  // started with the first wish
 };

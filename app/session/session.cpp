@@ -357,7 +357,12 @@ void Session::let_go_of_replaced() {
 bool Session::update() {
   let_go_of_replaced();
   questions_.frame();
-  return fetch_all();
+  const bool is_new = fetch_all();
+  if (computed_ && computed_->is_complete()) {
+    for (const Form form : all_forms)
+      if (computed_->form(form).trace) questions_.ask(KeptStates{computed_, form}, Urgency::ahead);
+  }
+  return is_new;
 }
 
 void Session::wait() {

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,15 @@ constexpr decltype(auto) entry(List&& list, Place place) {
 /// Row-major everywhere: row t of a matrix is token t, contiguous in memory.
 template <class Scalar>
 using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// The same numbers in f64; moved, not copied, where they are already.
+template <class Scalar>
+Matrix<double> in_f64(Matrix<Scalar> matrix) {
+  if constexpr (std::is_same_v<Scalar, double>)
+    return matrix;
+  else
+    return matrix.template cast<double>();
+}
 
 /// A column vector.
 template <class Scalar>

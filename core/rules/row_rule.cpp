@@ -95,8 +95,8 @@ struct RowRun {
   }
 
   /// The variant's outputs and states from what a head has read.
-  Output finished(const Sequence& sequence, const Matrix<Scalar>& read, const Carried<Scalar>& S) const {
-    return {rule.finish<Scalar>(read, sequence).template cast<double>(),
+  Output finished(const Sequence& sequence, Matrix<Scalar> read, const Carried<Scalar>& S) const {
+    return {in_f64(rule.finish<Scalar>(std::move(read), sequence)),
             rule.named_states(S.front().template cast<double>(), sequence)};
   }
 
@@ -106,10 +106,9 @@ struct RowRun {
     const auto run = [&](const Program<Scalar>& program, Carried<Scalar>& state) {
       return engine.block({.form = form, .chunk_size = chunk_size, .phase = 0, .stop = stop}, program, state);
     };
-    const Matrix<Scalar> read =
-        form == Form::two_pass ? run_two_passes(sequence, S) : run_blocks(sequence, S, run);
+    Matrix<Scalar> read = form == Form::two_pass ? run_two_passes(sequence, S) : run_blocks(sequence, S, run);
     stop_if_asked(stop);
-    return finished(sequence, read, S);
+    return finished(sequence, std::move(read), S);
   }
 
   /// Tokens of every head that are encoded at a time: whole chunks, as many as fit into the engine's bytes.
@@ -152,13 +151,13 @@ struct RowRun {
     }
     for (std::size_t h = 0; h < heads.size() && reads_at_end; ++h)
       read[h] = read_finished(heads[h], S[h], at_once);
-    return of_each_head([&](std::size_t h) { return finished(heads[h], read[h], S[h]); });
+    return of_each_head([&](std::size_t h) { return finished(heads[h], std::move(read[h]), S[h]); });
   }
 
   /// What tokens that write nothing read: [T, V].
   Matrix<double> answers(const Sequence& sequence) const {
     Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
-    const Matrix<Scalar> read =
+    Matrix<Scalar> read =
         run_blocks(sequence, S, [&](const Program<Scalar>& program, Carried<Scalar>& state) {
           const Program<Scalar> asked = without_writes(program);
           if (has_chunks(form)) return chunk_answers(asked, state.front());
@@ -166,7 +165,7 @@ struct RowRun {
                                         : recurrent(asked, state.front());
         });
     stop_if_asked(stop);
-    return rule.finish<Scalar>(read, sequence).template cast<double>();
+    return in_f64(rule.finish<Scalar>(std::move(read), sequence));
   }
 };
 
@@ -327,15 +326,15 @@ NamedStates RowRule::named_states(const Matrix<double>& S, const Sequence& seque
 }
 
 template <class Scalar>
-Matrix<Scalar> RowRule::divided(const Matrix<Scalar>& read, const Sequence& sequence) const {
+Matrix<Scalar> RowRule::divided(Matrix<Scalar> read, const Sequence& sequence) const {
   if (!declaration_.normalised) return read;
   const auto denominator = read.col(read.cols() - 1).array() + static_cast<Scalar>(eps_of(sequence));
   return (read.leftCols(read.cols() - 1).array().colwise() / denominator).matrix();
 }
 
 template <class Scalar>
-Matrix<Scalar> RowRule::finish(const Matrix<Scalar>& read, const Sequence& sequence, Index first) const {
-  if (!finishes()) return divided(read, sequence);
+Matrix<Scalar> RowRule::finish(Matrix<Scalar> read, const Sequence& sequence, Index first) const {
+  if (!finishes()) return divided(std::move(read), sequence);
   const Rows<Scalar> rows{sequence, first, read.rows()};
   if constexpr (std::is_same_v<Scalar, double>)
     return declaration_.finish.f64(read, rows);
@@ -464,8 +463,8 @@ template Program<double> RowRule::encode<double>(const Sequence&, Index, Index) 
 template Program<float> RowRule::encode<float>(const Sequence&, Index, Index) const;
 template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;
 template Matrix<float> RowRule::initial_state<float>(const Sequence&) const;
-template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&, Index) const;
-template Matrix<float> RowRule::finish<float>(const Matrix<float>&, const Sequence&, Index) const;
-template Matrix<double> RowRule::divided<double>(const Matrix<double>&, const Sequence&) const;
+template Matrix<double> RowRule::finish<double>(Matrix<double>, const Sequence&, Index) const;
+template Matrix<float> RowRule::finish<float>(Matrix<float>, const Sequence&, Index) const;
+template Matrix<double> RowRule::divided<double>(Matrix<double>, const Sequence&) const;
 
 }  // namespace palimpsest

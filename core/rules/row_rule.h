@@ -99,11 +99,11 @@ class RowRule : public Rule {
 
   /// The variant's outputs from what the program reads for tokens from `first` on: [L, V].
   template <class Scalar>
-  Matrix<Scalar> finish(const Matrix<Scalar>& read, const Sequence& sequence, Index first = 0) const;
+  Matrix<Scalar> finish(Matrix<Scalar> read, const Sequence& sequence, Index first = 0) const;
 
   /// What is read of the values, divided by what is read of z where the rule is normalised.
   template <class Scalar>
-  Matrix<Scalar> divided(const Matrix<Scalar>& read, const Sequence& sequence) const;
+  Matrix<Scalar> divided(Matrix<Scalar> read, const Sequence& sequence) const;
 
  private:
   RowDeclaration declaration_;

@@ -82,7 +82,7 @@ class RowWalk : public Walk<Scalar> {
     if (recorder) record_inputs(block, program, *recorder);
     if (read.rows() == 0) return read;
     note(recorder, names().o, oriented(read));
-    return rule_.template finish<Scalar>(read, sequence_, block.first_token);
+    return rule_.template finish<Scalar>(std::move(read), sequence_, block.first_token);
   }
 
   NamedStates states(const Carried<Scalar>& carried) const override {

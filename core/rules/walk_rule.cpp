@@ -58,10 +58,10 @@ class WalkRule : public Rule {
         return walk_of(heads[h], form, chunk_size, engines.in<Scalar>());
       });
       require_footprint(run_footprint(*walks.front()), heads.front(), form, chunk_size);
-      const std::vector<Walked<Scalar>> walked = walks.front()->walk_together(walks, chunk_size, stop);
+      std::vector<Walked<Scalar>> walked = walks.front()->walk_together(walks, chunk_size, stop);
       stop_if_asked(stop);
       return made_in_parallel(walks.size(), stop, [&](std::size_t h) -> Output {
-        return {walked[h].o.template cast<double>(), walks[h]->states(walked[h].carried)};
+        return {in_f64(std::move(walked[h].o)), walks[h]->states(walked[h].carried)};
       });
     };
     require_form(form, heads.front().settings, chunk_size);
