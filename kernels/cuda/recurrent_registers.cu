@@ -22,6 +22,8 @@
 //   its k . q, and the one after that is on its way.
 //
 // Rows of S beyond K are zero and are multiplied by zeros, so K need not be a multiple of anything.
+//
+// Few tokens are for recurrent_decode.cu: there all that counts is how S is read and written.
 
 #include <cuda_pipeline_primitives.h>
 
@@ -369,10 +371,22 @@ void take_keys(const RowPrograms<Scalar>& programs) {
               std::to_string(recurrent_in_registers_largest_K(by_channel)));
 }
 
+/// Whether reading and writing the states takes longest: with one token, and with a few if so many warps
+/// share a multiprocessor that some compute while others wait for their next token.
+template <class Scalar>
+bool states_take_longest(const RowPrograms<Scalar>& programs) {
+  constexpr std::int64_t few = 16;
+  constexpr std::int64_t bytes = 64 * 1024;  // of a multiprocessor
+  const auto bytes_of_states =
+      static_cast<std::int64_t>(sizeof(Scalar)) * programs.heads * programs.K * programs.V;
+  return programs.T <= 1 || (programs.T <= few && bytes_of_states >= bytes * multiprocessors());
+}
+
 }  // namespace
 
 template <class Scalar>
 void recurrent_in_registers(const RowPrograms<Scalar>& programs) {
+  if (can_decode(programs) && states_take_longest(programs)) return recurrent_decode(programs);
   programs.decays_by_channel ? take_keys<Scalar, true>(programs) : take_keys<Scalar, false>(programs);
 }
 

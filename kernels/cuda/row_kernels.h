@@ -22,7 +22,7 @@ struct RowPrograms {
   std::int64_t K = 0;
   std::int64_t V = 0;
   bool erase = false;                   // u = v - S~^T a instead of v
-  DeviceRows<const Scalar> q = {};      // [H, R, K]; rows of q and k lie side by side, from 16 bytes on
+  DeviceRows<const Scalar> q = {};      // [H, R, K]; arrays begin at 16 bytes, rows lie side by side
   DeviceRows<const Scalar> k = {};      // [H, T, K]
   DeviceRows<const Scalar> v = {};      // [H, T, V]
   DeviceRows<const Scalar> alpha = {};  // [H, T, 1 or K]; or its logarithm g
@@ -95,6 +95,15 @@ constexpr std::int64_t recurrent_in_registers_largest_K(bool decays_by_channel) 
 /// channel, alpha itself, with or without erase by k. Throws Error with CUDA's words.
 template <class Scalar>
 void recurrent_in_registers(const RowPrograms<Scalar>& programs);
+
+/// Whether recurrent_decode() takes these: K up to 256 (f64: 128), rows of K and of V numbers that are
+/// multiples of 16 bytes.
+template <class Scalar>
+bool can_decode(const RowPrograms<Scalar>& programs);
+
+/// The same as recurrent_in_registers(), which takes it for few tokens.
+template <class Scalar>
+void recurrent_decode(const RowPrograms<Scalar>& programs);
 
 /// Further results of one chunk of one head, only for a trace; null: not needed.
 template <class Scalar>

@@ -35,6 +35,8 @@ struct Size {
   Index tokens, heads, K, V;
 };
 
+enum class Kernel { rows, registers, decode };
+
 /// An array [H, T, columns] with NaN before and after it.
 template <class Scalar>
 class GuardedRows {
@@ -88,7 +90,7 @@ class GuardedRows {
 /// Largest distance between kernel and CPU engine in f64 over all heads, relative to the largest element
 /// expected.
 template <class Scalar>
-double worst_error(bool in_registers, const Structure& structure, const Size& size) {
+double worst_error(Kernel kernel, const Structure& structure, const Size& size) {
   const auto [T, H, K, V] = size;
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
@@ -125,7 +127,12 @@ double worst_error(bool in_registers, const Structure& structure, const Size& si
                                         .R = T,
                                         .decays_by_channel = structure.decay == Decay::key,
                                         .a = k};
-  in_registers ? recurrent_in_registers(programs) : recurrent_rows(programs);
+  if (kernel == Kernel::rows) recurrent_rows(programs);
+  if (kernel == Kernel::registers) recurrent_in_registers(programs);
+  if (kernel == Kernel::decode) {
+    if (!can_decode(programs)) return 0;
+    recurrent_decode(programs);
+  }
   o.download();
   states.download();
   REQUIRE(o.misplaced() == 0);
@@ -155,19 +162,22 @@ double worst_error(bool in_registers, const Structure& structure, const Size& si
 
 TEST_CASE("every kernel writes all of its outputs, nothing else, and what the CPU writes") {
   if (!has_gpu()) return;
-  const Size sizes[] = {{17, 6, 12, 7},   {65, 2, 33, 17},   {16, 2, 64, 64}, {15, 2, 101, 33},
-                        {257, 1, 128, 5}, {31, 2, 256, 40},  {9, 1, 301, 6},  {5, 1, 896, 9},
-                        {1, 1, 1, 1},     {0, 2, 8, 3},      {2, 6, 32, 16},  {33, 4, 64, 20},
-                        {17, 1, 128, 16}, {19, 140, 101, 33}};  // enough for two columns a lane on an H200
-  for (const bool in_registers : {false, true}) {
+  const Size sizes[] = {{17, 6, 12, 7},   {65, 2, 33, 17},    {16, 2, 64, 64}, {15, 2, 101, 33},
+                        {257, 1, 128, 5}, {31, 2, 256, 40},   {9, 1, 301, 6},  {5, 1, 896, 9},
+                        {1, 1, 1, 1},     {0, 2, 8, 3},       {2, 6, 32, 16},  {33, 4, 64, 20},
+                        {17, 1, 128, 16}, {19, 140, 101, 33},  // enough for two columns a lane on an H200
+                        {1, 3, 128, 128}, {1, 2, 20, 12},     {8, 5, 128, 20}, {15, 1, 68, 36},
+                        {16, 2, 256, 8},  {2, 3, 4, 132},     {3, 2, 6, 10}};
+  for (const Kernel kernel : {Kernel::rows, Kernel::registers, Kernel::decode}) {
     for (const Structure& structure : all_structures()) {
       for (const Size& size : sizes) {
-        if (in_registers && size.K > most_register_channels(structure.decay == Decay::key)) continue;
-        INFO("in registers " << in_registers << " decay " << static_cast<int>(structure.decay) << " erase "
-                             << static_cast<int>(structure.erase) << " beta " << structure.beta << " T "
-                             << size.tokens << " H " << size.heads << " K " << size.K << " V " << size.V);
-        CHECK(worst_error<double>(in_registers, structure, size) < 1e-12);
-        CHECK(worst_error<float>(in_registers, structure, size) < 2e-5);
+        if (kernel != Kernel::rows && size.K > most_register_channels(structure.decay == Decay::key))
+          continue;
+        INFO("kernel " << static_cast<int>(kernel) << " decay " << static_cast<int>(structure.decay)
+                       << " erase " << static_cast<int>(structure.erase) << " beta " << structure.beta
+                       << " T " << size.tokens << " H " << size.heads << " K " << size.K << " V " << size.V);
+        CHECK(worst_error<double>(kernel, structure, size) < 1e-12);
+        CHECK(worst_error<float>(kernel, structure, size) < 2e-5);
       }
     }
   }
