@@ -111,6 +111,7 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
   const TileRows v(programs.v, extent(programs.V)), o(extent(programs.V));
   TokenChunks chunks = {.heads = programs.heads,
                         .T = programs.T,
+                        .chunks = count,
                         .K = programs.K,
                         .V = programs.V,
                         .erases = programs.erase,
@@ -125,7 +126,7 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
                         .beta = programs.beta,
                         .state = programs.state};
   TileRows q_read, k_read, k_write;
-  DeviceArray<float> g, totals;
+  DeviceArray<float> g, totals, segment_states, transitions;
   DeviceArray<__half> scores, factors;  // [H, chunks, 64, 64]
   const auto make_rows = [&](TileRows& rows) {
     rows = TileRows(extent(most_keys));
@@ -154,6 +155,14 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     chunks.scores = make_squares(scores);
     totals = DeviceArray<float>(Extent{programs.heads, count, most_keys}.size());
     chunks.totals = totals.data();
+  }
+  cut_into_segments(chunks);
+  if (chunks.segments > 1) {
+    const std::int64_t segments = programs.heads * chunks.segments;
+    segment_states = DeviceArray<float>(Extent{segments, programs.K, programs.V}.size());
+    transitions = DeviceArray<float>(Extent{segments, chunks.erases ? most_keys : 1, most_keys}.size());
+    chunks.segment_states = segment_states.data();
+    chunks.transitions = transitions.data();
   }
   compute([&] {
     if (chunks.decays_by_channel)

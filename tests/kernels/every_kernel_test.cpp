@@ -193,6 +193,10 @@ void run_wide_keys() {
     // So many columns that a lane takes two at a time.
     run_wide(id, {.tokens = 3, .dk = 65, .dv = 5000, .seed = 5}, Form::recurrent, {Precision::f32});
   }
+  // One token with rows of 16 bytes.
+  for (const Index dk : {32, 64, 128, 256})
+    run_wide("gated_deltanet", {.tokens = 1, .dk = dk, .dv = 8, .seed = 5}, Form::recurrent,
+             {Precision::f64, Precision::f32});
   // Columns that no block has shared memory for.
   run_wide("gla", {.tokens = 3, .dk = 40000, .dv = 2, .seed = 7}, Form::recurrent,
            {Precision::f64, Precision::f32});
@@ -201,6 +205,9 @@ void run_wide_keys() {
   for (const char* const id : {"gated_deltanet", "gla", "softmax"})
     run_wide(id, {.tokens = 70, .dk = 65, .dv = 66, .seed = 6}, Form::chunkwise,
              {Precision::tf32, Precision::bf16});
+  // So many chunks that few heads take them in segments.
+  for (const char* const id : {"linear", "scalar_decay", "gla", "deltanet", "gated_deltanet", "kda"})
+    run_wide(id, {.tokens = 1500, .dk = 12, .dv = 12, .seed = 8}, Form::chunkwise, {Precision::bf16});
 }
 
 /// What the race measures the device by, and rounding, which no run asks for in f64.

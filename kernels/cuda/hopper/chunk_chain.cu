@@ -11,6 +11,9 @@
 // K, are tiles as bulk copies lay them, read along their rows or along their columns.
 //
 // R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
+//
+// Few heads go through segments of their chunks side by side (segment_states.cu), twice: first without
+// reading, for the state that each leaves of none, then from the right one.
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
@@ -30,14 +33,14 @@ constexpr int values_per_block = main_warpgroups * tile_columns;
 
 enum class Decays { none, by_token, by_channel };
 
-/// What is copied for one chunk.
-template <bool erases, Decays decays>
+/// What is copied for one chunk; q and scores only where outputs are read.
+template <bool erases, Decays decays, bool reads>
 struct Stage {
-  Tile q[2];
+  Tile q[reads ? 2 : 0];
   Tile k[2];
   Tile v[main_warpgroups];
   Tile factors[erases ? 1 : 0];
-  Tile scores[decays == Decays::by_channel ? 1 : 0];
+  Tile scores[reads && decays == Decays::by_channel ? 1 : 0];
   Tile k_read[erases && decays == Decays::by_channel ? 2 : 0];
 };
 
@@ -50,12 +53,12 @@ struct Factors {
   float total[128];
 };
 
-template <bool erases, Decays decays>
+template <bool erases, Decays decays, bool reads>
 struct Shared {
   static constexpr int stages = decays == Decays::by_channel && erases ? 2 : 3;
-  Stage<erases, decays> stage[stages];
-  Tile scores[decays == Decays::by_channel ? 0 : 2];
-  Tile o[main_warpgroups];
+  Stage<erases, decays, reads> stage[stages];
+  Tile scores[reads && decays != Decays::by_channel ? 2 : 0];
+  Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
   float G[2][L];           // running sums of log2 alpha
   Barrier copied[stages];  // a stage is filled
@@ -68,16 +71,33 @@ struct Shared {
 struct Place {
   int head = static_cast<int>(blockIdx.x);
   int first_value = static_cast<int>(blockIdx.y) * values_per_block;
+  int segment = static_cast<int>(blockIdx.z);
+  int first_chunk;
+  int chunks;  // of the segment
+
+  __device__ explicit Place(const TokenChunks& chain) {
+    const auto most = static_cast<int>(chain.chunks_per_segment);
+    first_chunk = segment * most;
+    chunks = min(static_cast<int>(chain.chunks) - first_chunk, most);
+  }
+
+  /// The first token of one of its chunks.
+  __device__ int token(int chunk) const { return (first_chunk + chunk) * L; }
+
+  /// The segment's number among those of all heads.
+  __device__ std::int64_t among_segments(const TokenChunks& chain) const {
+    return head * chain.segments + segment;
+  }
 };
 
-template <bool erases, Decays decays>
+template <bool erases, Decays decays, bool reads>
 class Auxiliary {
  public:
   using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
-  using Shared = palimpsest::Shared<erases, decays>;
+  using Shared = palimpsest::Shared<erases, decays, reads>;
 
-  __device__ Auxiliary(const TokenChunks& chain, Shared& shared, const Place& place, int chunks)
-      : chain_(chain), shared_(shared), place_(place), chunks_(chunks) {}
+  __device__ Auxiliary(const TokenChunks& chain, Shared& shared, const Place& place)
+      : chain_(chain), shared_(shared), place_(place) {}
 
   __device__ void run() {
     if (thread_ == 0) {
@@ -86,7 +106,7 @@ class Auxiliary {
     fetch_gates(0);
     add_up_gates(0);
     fetch_strengths(0);
-    for (int chunk = 0; chunk < chunks_; ++chunk) {
+    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
       const int buffer = chunk % 2;
       shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
       if constexpr (decays == Decays::by_channel)
@@ -97,30 +117,33 @@ class Auxiliary {
       if (thread_ == 0) copy(chunk + Shared::stages - 1);
       add_up_gates(chunk + 1);  // by another warp than copies: the main warpgroups wait for neither
     }
+    if (!reads && !erases && place_.first_value == 0)
+      chain_.transitions[place_.among_segments(chain_) * warpgroup_size + thread_] = total_;
   }
 
  private:
   /// Starts the copies of a chunk, once its stage is free.
   __device__ void copy(int chunk) {
-    if (chunk >= chunks_) return;
+    if (chunk >= place_.chunks) return;
     const int s = chunk % Shared::stages;
     shared_.used[s].wait((chunk / Shared::stages % 2) ^ 1);
     auto& stage = shared_.stage[s];
     Barrier& copied = shared_.copied[s];
     copied.arrive_expecting(static_cast<int>(sizeof(stage)));
-    const TilePlace at = {0, chunk * L, place_.head};
-    const TilePlace second = {tile_columns, chunk * L, place_.head};
+    const int token = place_.token(chunk);
+    const TilePlace at = {0, token, place_.head};
+    const TilePlace second = {tile_columns, token, place_.head};
     const auto load_both = [&](Tile* tiles, const CUtensorMap& from) {
       load_tile(&tiles[0], from, at, copied);
       load_tile(&tiles[1], from, second, copied);
     };
-    load_both(stage.q, decays == Decays::by_channel ? chain_.q_read : chain_.q);
+    if constexpr (reads) load_both(stage.q, decays == Decays::by_channel ? chain_.q_read : chain_.q);
     load_both(stage.k, decays == Decays::by_channel ? chain_.k_write : chain_.k);
     for (int i = 0; i < main_warpgroups; ++i)
-      load_tile(&stage.v[i], chain_.v, {place_.first_value + i * tile_columns, chunk * L, place_.head},
-                copied);
+      load_tile(&stage.v[i], chain_.v, {place_.first_value + i * tile_columns, token, place_.head}, copied);
     if constexpr (erases) load_tile(&stage.factors[0], chain_.factor_tiles, at, copied);
-    if constexpr (decays == Decays::by_channel) load_tile(&stage.scores[0], chain_.scores, at, copied);
+    if constexpr (reads && decays == Decays::by_channel)
+      load_tile(&stage.scores[0], chain_.scores, at, copied);
     if constexpr (erases && decays == Decays::by_channel) load_both(stage.k_read, chain_.k_read);
   }
 
@@ -133,7 +156,7 @@ class Auxiliary {
   __device__ void fetch_gates(int chunk) {
     if constexpr (decays == Decays::by_token) {
       if (!adds_up_gates()) return;
-      const int token = chunk * L + thread_ % 32 * 2;
+      const int token = place_.token(chunk) + thread_ % 32 * 2;
       g_[0] = of_token(chain_.g, token, 0);
       g_[1] = of_token(chain_.g, token + 1, 0);
     }
@@ -149,26 +172,35 @@ class Auxiliary {
   /// beta of this thread's token, a chunk ahead of its use.
   __device__ void fetch_strengths(int chunk) {
     if constexpr (!erases && decays != Decays::by_channel) {
-      if (thread_ < L) beta_ = of_token(chain_.beta, chunk * L + thread_, 1);
+      if (thread_ < L) beta_ = of_token(chain_.beta, place_.token(chunk) + thread_, 1);
     }
   }
 
-  /// The scores and factors of a chunk.
+  /// The scores, if outputs are read, and factors of a chunk.
   __device__ void make(int chunk) {
-    const int s = chunk % Shared::stages;
-    const auto& stage = shared_.stage[s];
-    shared_.copied[s].wait(chunk / Shared::stages % 2);
     Sums<L> P;
-    begin_products();
-    unrolled<8>([&](int step) {
-      multiply<Bfloat, Along::rows>(P, along_rows(stage.q, step), along_rows(stage.k, step), step > 0);
-    });
-    end_products();
+    if constexpr (reads) start_scores(P, chunk);
     if (!erases && thread_ < L) shared_.factors[chunk % 2].beta[thread_] = beta_;
     fetch_gates(chunk + 1);
     fetch_strengths(chunk + 1);
     meet(1, warpgroup_size);
     make_factors(chunk);
+    if constexpr (reads) finish_scores(P, chunk);
+    if constexpr (!reads && decays == Decays::by_token) total_ *= two_to(shared_.G[chunk % 2][L - 1]);
+  }
+
+  __device__ void start_scores(Sums<L>& P, int chunk) {
+    const int s = chunk % Shared::stages;
+    const auto& stage = shared_.stage[s];
+    shared_.copied[s].wait(chunk / Shared::stages % 2);
+    begin_products();
+    unrolled<8>([&](int step) {
+      multiply<Bfloat, Along::rows>(P, along_rows(stage.q, step), along_rows(stage.k, step), step > 0);
+    });
+    end_products();
+  }
+
+  __device__ void finish_scores(Sums<L>& P, int chunk) {
     await_products(P);
     weigh(P, chunk);
     const int row = thread_ / 32 * 16;
@@ -223,39 +255,37 @@ class Auxiliary {
   }
 
   __device__ void fetch_totals(int chunk) {
-    const std::int64_t index = std::int64_t{place_.head} * chunks_ + chunk;
-    shared_.factors[chunk % 2].total[thread_] = chain_.totals[index * 128 + thread_];
+    const std::int64_t index = place_.head * chain_.chunks + place_.first_chunk + chunk;
+    const float total = chain_.totals[index * 128 + thread_];
+    shared_.factors[chunk % 2].total[thread_] = total;
+    if constexpr (!reads) total_ *= total;
   }
 
   const TokenChunks& chain_;
   Shared& shared_;
   const Place& place_;
-  int chunks_;
   int thread_ = static_cast<int>(threadIdx.x) - main_threads;
   float g_[2] = {};
   float beta_ = 1;
+  float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
-template <bool erases, Decays decays>
+template <bool erases, Decays decays, bool reads>
 class Main {
  public:
   using Number = std::conditional_t<erases, Half, Bfloat>;  // of scores and U
-  using Shared = palimpsest::Shared<erases, decays>;
+  using Shared = palimpsest::Shared<erases, decays, reads>;
 
-  __device__ Main(const TokenChunks& chain, Shared& shared, const Place& place, int chunks)
-      : chain_(chain), shared_(shared), place_(place), chunks_(chunks) {}
+  __device__ Main(const TokenChunks& chain, Shared& shared, const Place& place)
+      : chain_(chain), shared_(shared), place_(place) {}
 
   __device__ void run() {
-    for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
-      element = v < chain_.V ? chain_.state[k * chain_.V + v] : 0;
-    });
-    for (int chunk = 0; chunk < chunks_; ++chunk) {
+    load_state();
+    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
       shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
       step(chunk);
     }
-    for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
-      if (v < chain_.V) chain_.state[k * chain_.V + v] = element;
-    });
+    store_state();
     if (thread_ == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
 
@@ -263,22 +293,18 @@ class Main {
   __device__ void step(int chunk) {
     const auto& stage = shared_.stage[chunk % Shared::stages];
     const Factors& factors = shared_.factors[chunk % 2];
-    const Tile& scores = [&]() -> const Tile& {
-      if constexpr (decays == Decays::by_channel)
-        return stage.scores[0];
-      else
-        return shared_.scores[chunk % 2];
-    }();
+    const Tile* const scores =
+        decays == Decays::by_channel ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
 
     // O^T = S^T Q^T, and X^T = S^T K^T
     Sums<L> O;
     Sums<L> X;
-    {
+    if constexpr (reads || erases) {
       Left S[8];
       unrolled<8>([&](int step) { S[step] = left_factor<Bfloat>(S_, step); });
       begin_products();
       unrolled<8>([&](int step) {
-        multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, step), step > 0);
+        if constexpr (reads) multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, step), step > 0);
         if constexpr (erases)
           multiply<Bfloat, Along::rows>(
               X, S[step], along_rows(decays == Decays::by_channel ? stage.k_read : stage.k, step), step > 0);
@@ -288,9 +314,11 @@ class Main {
     Left V[L / 16];
     unrolled<L / 16>([&](int step) { V[step] = transposed_left(&stage.v[warpgroup_], 16 * step, row_); });
     shared_.made[chunk % 2].wait(chunk / 2 % 2);
-    if constexpr (erases)
+    if constexpr (erases && reads)
       await_products(O, X);
-    else
+    else if constexpr (erases)
+      await_products(X);
+    else if constexpr (reads)
       await_products(O);
 
     // the decays of S and of what is read from it
@@ -298,7 +326,7 @@ class Main {
       const float total = factors.erase[L - 1];
 #pragma unroll
       for (float& element : S_.at) element *= total;
-      scale(O, factors.in);
+      if constexpr (reads) scale(O, factors.in);
     }
     if constexpr (decays == Decays::by_channel) scale(S_, factors.total);
 
@@ -341,15 +369,18 @@ class Main {
     // O^T = O^T + U^T P^T, and S^T = S^T + U^T K
     begin_products();
     unrolled<L / 16>([&](int step) {
-      multiply<Number, Along::rows>(O, U[step], along_rows(&scores, step));
+      if constexpr (reads) multiply<Number, Along::rows>(O, U[step], along_rows(scores, step));
       multiply<Bfloat, Along::columns>(
           S_, U_out[step], further(tiles_for_product(&stage.k[0], Along::columns), Along::columns, step));
     });
     end_products();
-    await_products(O, S_);
+    if constexpr (reads)
+      await_products(O, S_);
+    else
+      await_products(S_);
     shared_.used[chunk % Shared::stages].arrive();
     shared_.taken[chunk % 2].arrive();
-    write(chunk, O);
+    if constexpr (reads) write(chunk, O);
   }
 
   /// Multiplies column c by factors[c].
@@ -373,28 +404,60 @@ class Main {
     publish_to_tensor_cores();
     meet(2 + warpgroup_, warpgroup_size);
     if (thread_ == 0)
-      store_tile(chain_.o, {place_.first_value + warpgroup_ * tile_columns, chunk * L, place_.head}, &tile);
+      store_tile(chain_.o, {place_.first_value + warpgroup_ * tile_columns, place_.token(chunk), place_.head},
+                 &tile);
   }
 
-  /// Calls visit(element of S, its row among those of all heads, its column); what lies beyond K is 0.
+  /// Whether the block follows unit vectors through the segment, in place of values beyond V.
+  __device__ bool is_transition() const { return erases && !reads && place_.first_value >= chain_.V; }
+
+  __device__ float* segment_state() const {
+    return chain_.segment_states + place_.among_segments(chain_) * chain_.K * chain_.V + place_.first_value;
+  }
+
+  __device__ float* whole_state() const {
+    return chain_.state + place_.head * chain_.K * chain_.V + place_.first_value;
+  }
+
+  /// What the segment begins with.
+  __device__ void load_state() {
+    const float* const from = chain_.segments > 1 ? segment_state() : whole_state();
+    for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
+      if (k >= chain_.K)
+        element = 0;
+      else if constexpr (reads)
+        element = place_.first_value + v < chain_.V ? from[k * chain_.V + v] : 0;
+      else
+        element = is_transition() && k == v ? 1 : 0;
+    });
+  }
+
+  /// What it leaves; between two segments that is known before outputs are read.
+  __device__ void store_state() {
+    if (reads && place_.segment + 1 < chain_.segments) return;
+    float* const to = reads ? whole_state() : segment_state();
+    float* const transition = chain_.transitions + place_.among_segments(chain_) * 128 * 128;
+    for_each_element([&](float element, std::int64_t k, std::int64_t v) {
+      if (is_transition())
+        transition[v * 128 + k] = element;
+      else if (k < chain_.K && place_.first_value + v < chain_.V)
+        to[k * chain_.V + v] = element;
+    });
+  }
+
+  /// Calls visit(element of S, its row, its column among those of the block).
   template <class Visit>
   __device__ void for_each_element(Visit visit) {
-    const std::int64_t first_row = place_.head * chain_.K;
-    const int first = place_.first_value + warpgroup_ * tile_columns + row_ + lane_ / 4;
+    const int first = warpgroup_ * tile_columns + row_ + lane_ / 4;
     unrolled<16, 4>([&](int n, int e) {
-      float& element = S_.at[4 * n + e];
       const int k = 8 * n + lane_ % 4 * 2 + e % 2;
-      if (k < chain_.K)
-        visit(element, first_row + k, std::int64_t{first + e / 2 * 8});
-      else
-        element = 0;
+      visit(S_.at[4 * n + e], std::int64_t{k}, std::int64_t{first + e / 2 * 8});
     });
   }
 
   const TokenChunks& chain_;
   Shared& shared_;
   const Place& place_;
-  int chunks_;
   int warpgroup_ = static_cast<int>(threadIdx.x) / warpgroup_size;
   int thread_ = static_cast<int>(threadIdx.x) % warpgroup_size;
   int lane_ = static_cast<int>(threadIdx.x) % 32;
@@ -402,10 +465,10 @@ class Main {
   Sums<128> S_;  // transposed: [64 values, 128 keys]
 };
 
-template <bool erases, Decays decays>
+template <bool erases, Decays decays, bool reads>
 __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant__ TokenChunks chain) {
   extern __shared__ __align__(1024) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<erases, decays>*>(memory);
+  auto& shared = *reinterpret_cast<Shared<erases, decays, reads>*>(memory);
   if (threadIdx.x == 0) {
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
@@ -414,30 +477,40 @@ __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant
     publish_barriers();
   }
   __syncthreads();
-  const Place place;
-  const int chunks = static_cast<int>((chain.T + L - 1) / L);
+  const Place place(chain);
   if (threadIdx.x < main_threads) {
     take_registers<decays == Decays::by_channel ? 232 : 208>();
-    Main<erases, decays>(chain, shared, place, chunks).run();
+    Main<erases, decays, reads>(chain, shared, place).run();
   } else {
     keep_registers<decays == Decays::by_channel ? 40 : 88>();
-    Auxiliary<erases, decays>(chain, shared, place, chunks).run();
+    Auxiliary<erases, decays, reads>(chain, shared, place).run();
   }
+}
+
+/// Goes through segments, all of them where outputs are read, else all but the last; with erase, more blocks
+/// then follow unit vectors.
+template <bool reads>
+void go_through(const TokenChunks& chain) {
+  const auto start = [&](auto erases, auto decays, auto by_channel) {
+    constexpr Decays how = !decays ? Decays::none : by_channel ? Decays::by_channel : Decays::by_token;
+    const unsigned values = blocks_for(chain.V, values_per_block) + (erases && !reads ? 1 : 0);
+    launch(chain_chunks<erases, how, reads>,
+           {{blocks_for(chain.heads), values, blocks_for(chain.segments - (reads ? 0 : 1))},
+            threads,
+            sizeof(Shared<erases, how, reads>)},
+           chain);
+  };
+  with_constants(start, chain.erases, chain.g.data != nullptr, chain.decays_by_channel);
 }
 
 }  // namespace
 
 void chain_on_tensor_cores(const TokenChunks& chain) {
-  if (chain.T == 0) return;
-  const auto go_through = [&](auto erases, auto decays, auto by_channel) {
-    constexpr Decays how = !decays ? Decays::none : by_channel ? Decays::by_channel : Decays::by_token;
-    launch(chain_chunks<erases, how>,
-           {{blocks_for(chain.heads), blocks_for(chain.V, values_per_block)},
-            threads,
-            sizeof(Shared<erases, how>)},
-           chain);
-  };
-  with_constants(go_through, chain.erases, chain.g.data != nullptr, chain.decays_by_channel);
+  if (chain.segments > 1) {
+    go_through<false>(chain);
+    pass_states_on(chain);
+  }
+  go_through<true>(chain);
 }
 
 }  // namespace palimpsest

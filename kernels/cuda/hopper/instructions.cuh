@@ -106,6 +106,15 @@ __device__ inline void load_tile(void* to, const CUtensorMap& from, const TilePl
       : "memory");
 }
 
+/// Starts the copy of neighbouring bytes into shared memory, a multiple of 16 from such an address on.
+__device__ inline void load_bytes(void* to, const void* from, int bytes, const Barrier& done) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(done.address()))
+      : "memory");
+}
+
 /// Starts the copy of a tile to memory; what lies outside of the array is left out.
 __device__ inline void store_tile(const CUtensorMap& to, const TilePlace& place, const void* from) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&to),

@@ -36,6 +36,7 @@ void pack_gates(const DeviceRows<const float>& gates, bool are_logs, const Exten
 struct TokenChunks {
   std::int64_t heads = 1;
   std::int64_t T = 0;
+  std::int64_t chunks = 0;  // of a head
   std::int64_t K = 0;
   std::int64_t V = 0;
   bool erases = false;             // u = v - S~^T k instead of v
@@ -65,13 +66,27 @@ struct TokenChunks {
   CUtensorMap scores = {};   // [H, chunks 64, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
                              // else bf16 and times beta_j
   float* totals = nullptr;   // [H, chunks, 128]: e^{G_64}
+
+  // The chunks of a head in segments, side by side (segment_states.cu); where there are several:
+  std::int64_t segments = 1;
+  std::int64_t chunks_per_segment = 0;
+  float* segment_states = nullptr;  // [H, segments, K, V]: what each makes of an empty state; then the state
+                                    // before it
+  float* transitions = nullptr;  // what each makes of a state besides: with erase [H, segments, 128, 128], a
+                                 // matrix transposed; else [H, segments, 128], its diagonal
 };
+
+/// Cuts the chunks of a head into as many segments as pay.
+void cut_into_segments(TokenChunks& of);
 
 /// Makes the factors where a token has one decay or none. Compute capability 9.0 only, as what follows.
 void make_chunk_factors(const TokenChunks& of);
 
 /// Makes the tables of the chain with a decay per channel, factors too.
 void multiply_decays_in(const TokenChunks& of);
+
+/// Puts the state before each segment where its chain without outputs has left what it makes of none.
+void pass_states_on(const TokenChunks& chain);
 
 /// From chunk to chunk with the state in registers.
 void chain_on_tensor_cores(const TokenChunks& chain);
