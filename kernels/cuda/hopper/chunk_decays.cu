@@ -439,14 +439,18 @@ __global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_cons
   });
   end_products();
   await_products(M);
-  unrolled<L / 8, 2>([&](int n, int half) {
-    const int i = thread / 32 * 16 + lane / 4 + half * 8;
+  const int row = thread / 32 * 16 + lane / 4;
+  const float G[2] = {shared.G[row], shared.G[row + 8]};
+  const float beta[2] = {shared.beta[row], shared.beta[row + 8]};
+  unrolled<L / 8>([&](int n) {
     const int j = 8 * n + lane % 4 * 2;
-    const auto element = [&](int column, float product) {
-      return column < i ? shared.beta[i] * two_to(shared.G[i] - shared.G[column]) * product : 0;
-    };
-    const float* const two = M.at + 4 * n + 2 * half;
-    put(shared.matrix, i, j, element(j, two[0]), element(j + 1, two[1]));
+    const float2 G_j = reinterpret_cast<const float2&>(shared.G[j]);
+    unrolled<2>([&](int half) {
+      const int i = row + half * 8;
+      const float* const two = M.at + 4 * n + 2 * half;
+      put(shared.matrix, i, j, j < i ? beta[half] * two_to(G[half] - G_j.x) * two[0] : 0,
+          j + 1 < i ? beta[half] * two_to(G[half] - G_j.y) * two[1] : 0);
+    });
   });
   __syncthreads();
   invert(shared.matrix);
