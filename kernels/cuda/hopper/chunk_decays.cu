@@ -145,11 +145,14 @@ class Chunk {
 
   __device__ Gates gates(int block) const {
     const int first = block * rows_per_block;
-    const float* const from = gates_of_row(first) + channel_;
+    const int last = tokens() - 1;
     Gates gates;
     unrolled<rows_per_block>([&](int i) {
-      gates.at[i] = {};
-      if (first + i < tokens()) gates.at[i] = reinterpret_cast<const float2&>(from[i * of_.g.token_stride]);
+      // Beyond the end the last ones are read again: no load waits for a branch.
+      gates.at[i] = reinterpret_cast<const float2&>(gates_of_row(min(first + i, last))[channel_]);
+    });
+    unrolled<rows_per_block>([&](int i) {
+      if (first + i > last) gates.at[i] = {};
     });
     return gates;
   }
@@ -386,7 +389,8 @@ class Chunk {
 };
 
 template <bool erases>
-__global__ void __launch_bounds__(warpgroup_size, 3) multiply_decays(const __grid_constant__ TokenChunks of) {
+__global__ void __launch_bounds__(warpgroup_size, erases ? 3 : 4)
+    multiply_decays(const __grid_constant__ TokenChunks of) {
   extern __shared__ __align__(1024) unsigned char memory[];
   Chunk<erases>(of, reinterpret_cast<Shared<erases>&>(memory)).run();
 }
