@@ -3,16 +3,20 @@
 //
 //   u_t = beta_t (v_t - S~^T k_t),  o_t = S~^T q_t + (k_t . q_t) u_t,  S_t = S~ + k_t u_t^T
 //
-// - Each number of S is read once and written once, 16 bytes at a time. A warp takes a few neighbouring
-//   columns, and a lane holds a part of their rows: 64 bytes or more of each row lie side by side.
-// - No warp waits for another: nothing is shared but what the cache holds. While one waits for its part of S,
-//   others compute or write theirs.
-// - What a lane needs of k, q and the decays it reads from memory itself. The warps of a head ask for the
-// same
-//   numbers at about the same time, and S takes most of what is moved: 128 rows for each of these three.
+// In milliseconds, Gated DeltaNet in f32 with one token, 8,192 heads and 128 channels, where a copy of the
+// states takes 0.26:
 //
-// More tokens are for the other kernel, which brings them before they are needed; so are a few of few heads,
-// where no other warp computes while one waits for its token.
+// - 1.08 by recurrent_registers.cu, which reads S 4 bytes at a time, whole rows apart, and sets up stages of
+//   tokens in shared memory before it can begin.
+// - 0.28 where each number of S is read once and written once, 16 bytes at a time. A warp takes a few
+//   neighbouring columns, and a lane holds a part of their rows: 64 bytes or more of each row lie side by
+//   side. No warp waits for another: while one waits for its part of S, others compute or write theirs. What
+//   a lane needs of k, q and the decays it reads from memory itself; the other warps of a head ask for the
+//   same numbers at about the same time.
+//
+// Each further token takes 0.05. Many are for the other kernel, which brings them before they are needed; so
+// are a few of few heads, where no other warp computes while one waits for its token. To have a lane hold its
+// next token would take more registers than a multiprocessor has for so many warps.
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/row_kernels.h"

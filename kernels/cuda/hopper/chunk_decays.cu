@@ -16,7 +16,7 @@
 //   P_ij = sum_c q^_i (e^{A_I - A_{I+1}} k-_j)                     within one block
 //
 // (The last takes an inverse: channels that decay by more than 2^-115 in a block are left out, and added
-// pair by pair in f32. A gate that closes counts as 2^-54, so that takes three of them. Logarithms are to
+// pair by pair in f32. A gate that closes counts as 2^-36, so that takes four of them. Logarithms are to
 // base 2.)
 //
 // First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
@@ -40,10 +40,10 @@ constexpr int blocks = L / rows_per_block;
 constexpr int steps = channels / 16;
 constexpr unsigned all_lanes = 0xffffffff;
 // Logarithms to base 2. least_log: the smallest decay whose inverse is finite, with a margin for products.
-// least_gate: a gate that is 0 beside 1, large enough that a channel that closes twice in a block still has
-// an inverse.
+// least_gate: a gate that is 0 beside 1 in f32, large enough that a channel that closes three times in a
+// block still has an inverse.
 constexpr float least_log = -115;
-constexpr float least_gate = -54;
+constexpr float least_gate = -36;
 
 __device__ float bounded_gate(float g) { return fmaxf(log2_e * g, least_gate); }
 

@@ -7,9 +7,14 @@
 // 1. The chain goes through each segment without reading outputs, from an empty state: B. With erase, more
 //    columns of S are gone through that begin as unit vectors and have no values: A. Without, A is diagonal,
 //    the product of the decays.
-// 2. Here the states are passed on from segment to segment, in f32: a block takes a few columns. A matrix
-// arrives in shared memory while the one before it is multiplied.
+// 2. Here the states are passed on from segment to segment, in f32: a block takes a few columns, and a
+//    matrix arrives in shared memory while the one before it is multiplied.
 // 3. The chain goes through all segments once more, from the right states, and reads the outputs.
+//
+// In milliseconds, 16 heads of 8,192 tokens, before and with segments: linear 0.183, 0.074 (eight segments:
+// 0.019 for 1, 0.010 for 2, 0.040 for 3); Gated DeltaNet 0.305, 0.147 (five: 0.039, 0.019 and 0.063, the rest
+// for the triangular factors). With erase two blocks go through each segment but the last, so fewer segments
+// find room: eight of them took 0.155.
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"

@@ -108,18 +108,15 @@ __device__ inline void invert(UnitLower& of) {
 
 /// Writes the inverse with column j multiplied by scale[j], row after row: [64, 64]. All 128 threads call it.
 __device__ inline void write(const UnitLower& of, const float* scale, __half* to) {
-  const int column = static_cast<int>(threadIdx.x) % 8 * 8;  // of all numbers that this thread writes
-  float factors[8];
-  unrolled<8>([&](int c) { factors[c] = scale[column + c]; });
-#pragma unroll
   for (int i = static_cast<int>(threadIdx.x); i < UnitLower::size * UnitLower::size / 8; i += 128) {
     const int row = i / 8;
+    const int column = i % 8 * 8;
     const uint4 numbers = reinterpret_cast<const uint4&>(of.at[row][column]);
     const std::uint32_t pairs[4] = {numbers.x, numbers.y, numbers.z, numbers.w};
     std::uint32_t scaled[4];
     unrolled<4>([&](int p) {
       const float2 both = hopper::unpacked<__half>(pairs[p]);
-      scaled[p] = hopper::packed<__half>(both.x * factors[2 * p], both.y * factors[2 * p + 1]);
+      scaled[p] = hopper::packed<__half>(both.x * scale[column + 2 * p], both.y * scale[column + 2 * p + 1]);
     });
     reinterpret_cast<uint4*>(to)[i] = make_uint4(scaled[0], scaled[1], scaled[2], scaled[3]);
   }
