@@ -48,6 +48,9 @@ class Walk {
   virtual Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                                  const std::stop_token& stop) const = 0;
 
+  /// The kernel with which walk_together() runs heads like this one.
+  virtual KernelKind kernel() const { return KernelKind::plain; }
+
   /// Runs all `heads`, walks like this one over sequences of one size with this one first, from the first to
   /// the last block: together where the engines can, else block by block. Throws Cancelled when asked to
   /// stop.
@@ -142,6 +145,11 @@ class OperatorWalk : public Walk<Scalar> {
     if (recorder) record_given(block, carried, *recorder);
     return engine_.block({.form = this->form_, .phase = block.phase, .tap = recorder, .stop = stop}, rows,
                          carried);
+  }
+
+  KernelKind kernel() const override {
+    return engine_.kernel({.form = this->form_},
+                          tokens({.count = std::min<Index>(this->sequence_.tokens, 1)}));
   }
 
   std::vector<Walked<Scalar>> walk_together(std::span<const std::unique_ptr<const Walk<Scalar>>> heads,

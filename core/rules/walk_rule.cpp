@@ -70,8 +70,9 @@ class WalkRule : public Rule {
 
   KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
                     const DeviceEngines& engines) const override {
-    const Rule* rule = other(form, sequence.settings);
-    return rule ? rule->kernel(sequence, form, precision, engines) : KernelKind::plain;
+    if (const Rule* rule = other(form, sequence.settings))
+      return rule->kernel(sequence, form, precision, engines);
+    return with_walk(sequence, form, precision, 1, engines, [](const auto& walk) { return walk->kernel(); });
   }
 
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,

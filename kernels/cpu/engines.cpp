@@ -3,8 +3,10 @@
 
 #include "core/engines/engines.h"
 #include "core/base/parallel_for.h"
+#include "core/engines/network_pass.h"
 #include "core/rules/backend.h"
 #include "kernels/cpu/softmax_tiles.h"
+#include "kernels/cpu/vector_products.h"
 #include "kernels/device.h"
 
 namespace palimpsest {
@@ -95,13 +97,64 @@ class FastSoftmax : public Engine<CachedQueries, float> {
   }
 };
 
+/// Calls one(h, outputs of head h) for heads of `tokens` tokens and V value channels, in all threads.
+template <class One>
+std::vector<Matrix<float>> each_head(std::size_t heads, Index tokens, Index V, One one) {
+  std::vector<Matrix<float>> o(heads);
+  parallel_for(static_cast<Index>(heads), processor_threads(), [&](Index h) {
+    entry(o, h).resize(tokens, V);
+    one(static_cast<std::size_t>(h), entry(o, h));
+  });
+  return o;
+}
+
+/// The equations of core's engine, with products in vector instructions.
+class FastNetwork : public Engine<NetworkRows, float> {
+ public:
+  KernelKind kernel(const EngineRequest& request, const NetworkRows<float>&) const override {
+    const bool is_taken = !request.phase && request.form == Form::chunkwise;
+    return is_taken ? KernelKind::vectors : KernelKind::plain;
+  }
+
+  double most_bytes() const override { return 1e18; }
+
+ private:
+  std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const NetworkRows<float>> heads,
+                                     std::span<Carried<float>> states) const override {
+    if (kernel(request, heads.front()) == KernelKind::plain)
+      return cpu_engines().f32.network.run(request, heads, states);
+    const NetworkRows<float>& first = heads.front();
+    const InnerBatches pieces(first.Q.rows(), first.batch, request.chunk_size);
+    return each_head(heads.size(), first.Q.rows(), first.V.cols(), [&](std::size_t h, Matrix<float>& o) {
+      for (Index i = 0; i < pieces.piece_count(); ++i) {
+        stop_if_asked(request.stop);
+        const Piece piece = pieces.piece(i);
+        const NetworkRows<float> rows = rows_of_piece(heads[h], piece);
+        NetworkPass<float, cpu::VectorProducts> pass{*rows.network, rows, states[h], nullptr, false};
+        o.middleRows(piece.first, piece.count) = pass.dual();
+      }
+    });
+  }
+
+  static NetworkRows<float> rows_of_piece(const NetworkRows<float>& head, const Piece& piece) {
+    return {.Q = head.Q.middleRows(piece.first, piece.count),
+            .K = head.K.middleRows(piece.first, piece.count),
+            .V = head.V.middleRows(piece.first, piece.count),
+            .eta = head.eta.segment(piece.first, piece.count),
+            .sigma = head.sigma.segment(piece.first, piece.count),
+            .ends_batch = piece.ends_batch,
+            .batch = head.batch,
+            .network = head.network};
+  }
+};
+
 const DeviceEngines& fast_engines() {
   static const FastRows rows;
   static const FastSoftmax softmax;
+  static const FastNetwork network;
   static const Engines<float>& clear = cpu_engines().f32;
   static const DeviceEngines all = {
-      cpu_engines().f64,
-      {rows, softmax, clear.mamba, clear.network, clear.lact, clear.mesa, clear.least_squares}};
+      cpu_engines().f64, {rows, softmax, clear.mamba, network, clear.lact, clear.mesa, clear.least_squares}};
   return all;
 }
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "core/numbers/gelu.h"
+
+namespace palimpsest {
+
+/// The operations that take an engine's time, by Eigen. With another struct of functions by these names the
+/// same equations are computed by other instructions.
+struct EigenProducts {
+  /// A B; a factor may be a transposed matrix.
+  template <class Left, class Right>
+  static auto product(const Left& A, const Right& B) {
+    return A * B;
+  }
+
+  /// A B where that is known to be symmetric.
+  template <class Left, class Right>
+  static auto symmetric_product(const Left& A, const Right& B) {
+    return A * B;
+  }
+
+  /// C += A B.
+  template <class Scalar, class Left, class Right>
+  static void add_product(Matrix<Scalar>& C, const Left& A, const Right& B) {
+    C += A * B;
+  }
+
+  template <class Scalar>
+  static Matrix<Scalar> gelu(const Matrix<Scalar>& X) {
+    return palimpsest::gelu(X);
+  }
+
+  template <class Scalar>
+  static Matrix<Scalar> gelu_derivative(const Matrix<Scalar>& X) {
+    return palimpsest::gelu_derivative(X);
+  }
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,98 @@
+// GELU and its derivative. With s = 1 / (1 + exp(-2 z)) instead of tanh(z) = 2 s - 1, where z is the argument
+// of tanh, one exponential and one division are enough:
+//   gelu(x) = x s,    gelu'(x) = s + 2 x s (1 - s) dz/dx.
+
+#include "kernels/cpu/gelu.h"
+
+#include <algorithm>
+
+#include "core/numbers/gelu_constants.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/gelu.cpp"
+#include <hwy/foreach_target.h>
+// Everything from here on is compiled for every target.
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+
+namespace palimpsest::cpu::HWY_NAMESPACE {
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using Numbers = hn::Vec<Tag>;
+
+constexpr Index lanes = hn::MaxLanes(Tag());
+constexpr auto root = static_cast<float>(gelu_constants::root);
+constexpr auto cubic = static_cast<float>(gelu_constants::cubic);
+
+/// s, and nothing else where x is no number, of which Highway's exponential is 0.
+HWY_INLINE Numbers sigmoid_of(Numbers x) {
+  constexpr Tag d;
+  const Numbers slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, cubic), hn::Set(d, 1));
+  const Numbers twice = hn::Mul(hn::Mul(x, slope), hn::Set(d, -2 * root));
+  // Beyond 88 exp overflows, and s is 0.
+  const Numbers power = hn::Exp(d, hn::Min(twice, hn::Set(d, 88)));
+  const Numbers s = hn::Div(hn::Set(d, 1), hn::Add(hn::Set(d, 1), power));
+  return hn::IfThenElse(hn::IsNaN(x), x, s);
+}
+
+struct Value {
+  HWY_INLINE Numbers operator()(Numbers x) const { return hn::Mul(x, sigmoid_of(x)); }
+};
+
+struct Derivative {
+  HWY_INLINE Numbers operator()(Numbers x) const {
+    constexpr Tag d;
+    const Numbers s = sigmoid_of(x);
+    const Numbers slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 3 * cubic), hn::Set(d, 1));
+    const Numbers spread = hn::Mul(s, hn::Sub(hn::Set(d, 1), s));
+    const Numbers bend = hn::Mul(hn::Mul(hn::Mul(hn::Set(d, 2 * root), x), spread), slope);
+    // Far out s is 0 or 1, whatever the slope has grown to.
+    return hn::Add(s, hn::IfThenZeroElse(hn::Eq(spread, hn::Zero(d)), bend));
+  }
+};
+
+template <class Function>
+void map(const float* x, Index count, float* y) {
+  constexpr Tag d;
+  constexpr Function function;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(function(hn::LoadU(d, x + i)), d, y + i);
+  HWY_ALIGN float rest[lanes] = {};
+  std::copy(x + i, x + count, rest);
+  hn::Store(function(hn::Load(d, rest)), d, rest);
+  std::copy_n(rest, count - i, y + i);
+}
+
+void take_gelu(const float* x, Index count, float* y) { map<Value>(x, count, y); }
+void take_gelu_derivative(const float* x, Index count, float* y) { map<Derivative>(x, count, y); }
+
+}  // namespace
+
+}  // namespace palimpsest::cpu::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace palimpsest::cpu {
+
+namespace {
+HWY_EXPORT(take_gelu);
+HWY_EXPORT(take_gelu_derivative);
+}  // namespace
+
+void gelu(const float* x, Index count, float* y) { HWY_DYNAMIC_DISPATCH(take_gelu)(x, count, y); }
+
+void gelu_derivative(const float* x, Index count, float* y) {
+  HWY_DYNAMIC_DISPATCH(take_gelu_derivative)(x, count, y);
+}
+
+}  // namespace palimpsest::cpu
+
+#endif

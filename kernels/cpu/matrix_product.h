@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/base/matrix.h"
+
+namespace palimpsest::cpu {
+
+/// A matrix as it lies in memory: row i begins at data + i stride. As a factor it may be taken transposed.
+struct Factor {
+  const float* data = nullptr;
+  Index stride = 0;
+  bool is_transposed = false;
+
+  /// The same from row `row` and column `column` on.
+  Factor from(Index row, Index column) const {
+    const Index offset = is_transposed ? column * stride + row : row * stride + column;
+    return {data + offset, stride, is_transposed};
+  }
+};
+
+/// What a product computes of C.
+enum class Part {
+  all,
+  lower,  // at least where the column is not beyond the row; the rest is left as it was
+};
+
+/// C <- keep C + factor A B, with A [M, K], B [K, N] and C [M, N]. Where keep is 0, C is not read.
+struct Product {
+  Index M = 0;
+  Index N = 0;
+  Index K = 0;
+  Factor A = {};
+  Factor B = {};
+  float* C = nullptr;
+  Index stride = 0;  // of C
+  float keep = 0;
+  float factor = 1;
+  Part part = Part::all;
+};
+
+/// Computes a product of f32 in vector instructions, in the calling thread. C overlaps neither factor.
+void multiply(const Product& product);
+
+}  // namespace palimpsest::cpu
