@@ -34,11 +34,12 @@ std::optional<LayerNorm<Scalar>> network_norm(const Sequence& sequence) {
 /// The tokens of one piece of an inner batch; or, for an engine that takes whole heads, of a sequence.
 template <class Scalar>
 struct NetworkRows {
-  Matrix<Scalar> Q;      // [L, K], scaled
-  Matrix<Scalar> K;      // [L, K]
-  Matrix<Scalar> V;      // [L, V]
-  Vector<Scalar> eta;    // [L], the learning rates
-  Vector<Scalar> sigma;  // [L], the position factors
+  Matrix<Scalar> Q;           // [L, K], scaled
+  Matrix<Scalar> K;           // [L, K]
+  Matrix<Scalar> V;           // [L, V]
+  Vector<Scalar> eta;         // [L], the learning rates
+  Vector<Scalar> sigma;       // [L], the position factors
+  bool starts_batch = false;  // the sums are known to be 0, and nothing is computed with them
   bool ends_batch = false;
   Index batch = 1;                                           // tokens of an inner batch
   std::shared_ptr<const InnerNetwork<Scalar>> network = {};  // which learns them

@@ -2,6 +2,7 @@
 
 #include "core/engines/engine.h"
 #include "core/numbers/matrix_functions.h"
+#include "core/numbers/products.h"
 #include "core/operator/blocks.h"
 
 namespace palimpsest {
@@ -53,10 +54,12 @@ struct LactTokens {
   Scalar momentum_of(Index batch) const { return momentum.size() > 0 ? momentum(batch) : Scalar(0); }
 };
 
-/// What LaCT computes with on the processor.
-template <class Scalar>
+/// What LaCT computes with on the processor; `Products` multiplies (core/numbers/products.h).
+template <class Scalar, class Products = EigenProducts>
 struct LactOnProcessor {
-  Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S) const { return Q * S; }
+  Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S) const {
+    return Products::product(Q, S);
+  }
 
   /// Adds the gradient of some tokens of a batch: G += K^T Diag(eta) R, where the rows of R [L, V] are the
   /// desired changes of the prediction: v for the dot loss, the error v - S^T k for the squared one.

@@ -123,6 +123,13 @@ struct NetworkPass {
     }
   }
 
+  /// What the gradients of the batch before this piece take off the output of `layer` for inputs X.
+  Matrix<Scalar> learned_earlier(std::size_t layer, const Matrix<Scalar>& X) const {
+    Matrix<Scalar> earlier = Products::product(X, carried[parameter_count + weights(layer)]);
+    if (plan.has_biases()) earlier.rowwise() += carried[parameter_count + bias(layer)].row(0);
+    return rows.sigma.asDiagonal() * earlier;
+  }
+
   Matrix<Scalar> primal() {
     record_start();
     take_gradients();
@@ -158,13 +165,10 @@ struct NetworkPass {
       note(recorder, "P" + plan.suffix(layer), P);
 
       // X W + b, minus the gradients of this piece, minus those of the batch before it.
-      Matrix<Scalar> earlier = Products::product(X, carried[parameter_count + weights(layer)]);
+      const Matrix<Scalar> earlier = rows.starts_batch ? Matrix<Scalar>() : learned_earlier(layer, X);
       X = Products::product(X, carried[weights(layer)]) - Products::product(P, steps[layer]);
-      if (plan.has_biases()) {
-        X.rowwise() += carried[bias(layer)].row(0);
-        earlier.rowwise() += carried[parameter_count + bias(layer)].row(0);
-      }
-      X -= rows.sigma.asDiagonal() * earlier;
+      if (plan.has_biases()) X.rowwise() += carried[bias(layer)].row(0);
+      if (!rows.starts_batch) X -= earlier;
       activate(layer, X);
     }
     const Matrix<Scalar> O = output(X);

@@ -1,10 +1,11 @@
 #include "core/numbers/matrix_functions.h"
 
-#include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <limits>
+
+#include "core/numbers/newton_schulz.h"
 
 namespace palimpsest {
 
@@ -60,26 +61,7 @@ const NewtonSchulz& newton_schulz_steps(std::string_view name) {
 
 template <class Scalar>
 Matrix<Scalar> newton_schulz(const Matrix<Scalar>& M, const NewtonSchulz& steps, Recorder* recorder) {
-  // B is the smaller of the two Gram matrices.
-  const bool is_tall = M.rows() > M.cols();
-  const Scalar norm = M.stableNorm();
-  Matrix<Scalar> X = (is_tall ? Matrix<Scalar>(M.transpose()) : M) / (norm + Scalar(newton_schulz_eps));
-  note(recorder, "norm", static_cast<double>(norm));
-  note(recorder, "X_0", X);
-  Matrix<double> spectra(X.rows(), recorder ? steps.size() + 1 : 0);
-  if (recorder) spectra.col(0) = singular_values(X.template cast<double>());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const auto [a, b, c] = steps[i];
-    const Matrix<Scalar> B = X * X.transpose();
-    const Matrix<Scalar> polynomial = Scalar(b) * B + Scalar(c) * (B * B);
-    X = Scalar(a) * X + polynomial * X;
-    if (!recorder) continue;
-    (*recorder)(fmt::format("B_{}", i + 1), B);
-    (*recorder)(fmt::format("X_{}", i + 1), X);
-    spectra.col(static_cast<Index>(i) + 1) = singular_values(X.template cast<double>());
-  }
-  note(recorder, "spectra", spectra);
-  return is_tall ? Matrix<Scalar>(X.transpose()) : X;
+  return newton_schulz_by<EigenProducts>(M, steps, recorder);
 }
 
 template Matrix<double> newton_schulz(const Matrix<double>&, const NewtonSchulz&, Recorder*);

@@ -25,6 +25,18 @@ struct EigenProducts {
     C += A * B;
   }
 
+  /// x X + A B.
+  template <class Scalar>
+  static auto sum(Scalar x, const Matrix<Scalar>& X, const Matrix<Scalar>& A, const Matrix<Scalar>& B) {
+    return x * X + A * B;
+  }
+
+  /// b B + c B^2 of a symmetric B.
+  template <class Scalar>
+  static auto polynomial(Scalar b, Scalar c, const Matrix<Scalar>& B) {
+    return b * B + c * (B * B);
+  }
+
   template <class Scalar>
   static Matrix<Scalar> gelu(const Matrix<Scalar>& X) {
     return palimpsest::gelu(X);

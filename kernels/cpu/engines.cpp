@@ -3,6 +3,7 @@
 
 #include "core/engines/engines.h"
 #include "core/base/parallel_for.h"
+#include "core/engines/lact_on_processor.h"
 #include "core/engines/network_pass.h"
 #include "core/rules/backend.h"
 #include "kernels/cpu/softmax_tiles.h"
@@ -142,9 +143,54 @@ class FastNetwork : public Engine<NetworkRows, float> {
             .V = head.V.middleRows(piece.first, piece.count),
             .eta = head.eta.segment(piece.first, piece.count),
             .sigma = head.sigma.segment(piece.first, piece.count),
+            .starts_batch = piece.offset == 0,
             .ends_batch = piece.ends_batch,
             .batch = head.batch,
             .network = head.network};
+  }
+};
+
+/// The same for LaCT, a whole inner batch at a time: chunks change no result.
+class FastLact : public Engine<LactTokens, float> {
+ public:
+  KernelKind kernel(const EngineRequest& request, const LactTokens<float>&) const override {
+    const bool is_taken = !request.phase && request.form == Form::chunkwise;
+    return is_taken ? KernelKind::vectors : KernelKind::plain;
+  }
+
+  double most_bytes() const override { return 1e18; }
+
+ private:
+  std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const LactTokens<float>> heads,
+                                     std::span<Carried<float>> states) const override {
+    if (kernel(request, heads.front()) == KernelKind::plain)
+      return cpu_engines().f32.lact.run(request, heads, states);
+    const LactTokens<float>& first = heads.front();
+    const Index batches = first.batches().batch_count();
+    return each_head(heads.size(), first.Q.rows(), first.V.cols(), [&](std::size_t h, Matrix<float>& o) {
+      for (Index batch = 0; batch < batches; ++batch) {
+        stop_if_asked(request.stop);
+        take_batch(heads[h], batch, states[h], o);
+      }
+    });
+  }
+
+  static void take_batch(const LactTokens<float>& head, Index batch, Carried<float>& state,
+                         Matrix<float>& o) {
+    const Piece piece = head.batches().piece(batch);
+    const LactTokens<float> tokens = {.way = head.way,
+                                      .Q = head.Q.middleRows(piece.first, piece.count),
+                                      .K = head.K.middleRows(piece.first, piece.count),
+                                      .V = head.V.middleRows(piece.first, piece.count),
+                                      .eta = head.eta.segment(piece.first, piece.count),
+                                      .momentum = Vector<float>::Constant(1, head.momentum_of(batch)),
+                                      .column_norm = head.column_norm};
+    for (Index phase = LactPhase::gathering; phase <= LactPhase::reading; ++phase) {
+      if (phase == LactPhase::reading && !head.way.update_first) continue;
+      const Matrix<float> read = lact_block(LactOnProcessor<float, cpu::VectorProducts>(),
+                                            {.form = Form::chunkwise, .phase = phase}, tokens, state);
+      if (read.rows() > 0) o.middleRows(piece.first, piece.count) = read;
+    }
   }
 };
 
@@ -152,9 +198,10 @@ const DeviceEngines& fast_engines() {
   static const FastRows rows;
   static const FastSoftmax softmax;
   static const FastNetwork network;
+  static const FastLact lact;
   static const Engines<float>& clear = cpu_engines().f32;
   static const DeviceEngines all = {
-      cpu_engines().f64, {rows, softmax, clear.mamba, network, clear.lact, clear.mesa, clear.least_squares}};
+      cpu_engines().f64, {rows, softmax, clear.mamba, network, lact, clear.mesa, clear.least_squares}};
   return all;
 }
 

@@ -17,10 +17,10 @@ struct Factor {
   }
 };
 
-/// What a product computes of C.
-enum class Part {
-  all,
-  lower,  // at least where the column is not beyond the row; the rest is left as it was
+/// What is known of C.
+enum class Shape {
+  any,
+  symmetric,  // so that about half of it is computed; where C is kept, it is symmetric before, too
 };
 
 /// C <- keep C + factor A B, with A [M, K], B [K, N] and C [M, N]. Where keep is 0, C is not read.
@@ -34,7 +34,7 @@ struct Product {
   Index stride = 0;  // of C
   float keep = 0;
   float factor = 1;
-  Part part = Part::all;
+  Shape shape = Shape::any;
 };
 
 /// Computes a product of f32 in vector instructions, in the calling thread. C overlaps neither factor.

@@ -10,19 +10,29 @@ namespace palimpsest::cpu {
 struct VectorProducts {
   template <class Left, class Right>
   static Matrix<float> product(const Left& A, const Right& B) {
-    return product_of(A, B, Part::all);
+    return product_of(A, B, Shape::any);
   }
 
   template <class Left, class Right>
   static Matrix<float> symmetric_product(const Left& A, const Right& B) {
-    Matrix<float> C = product_of(A, B, Part::lower);
-    C.triangularView<Eigen::StrictlyUpper>() = C.transpose();
-    return C;
+    return product_of(A, B, Shape::symmetric);
   }
 
   template <class Left, class Right>
   static void add_product(Matrix<float>& C, const Left& A, const Right& B) {
-    multiply(A, B, C, 1, Part::all);
+    multiply(A, B, {.C = C.data(), .stride = C.cols(), .keep = 1});
+  }
+
+  static Matrix<float> sum(float x, Matrix<float> X, const Matrix<float>& A, const Matrix<float>& B) {
+    multiply(A, B, {.C = X.data(), .stride = X.cols(), .keep = x});
+    return X;
+  }
+
+  static Matrix<float> polynomial(float b, float c, const Matrix<float>& B) {
+    Matrix<float> sum = B;
+    multiply(B, B,
+             {.C = sum.data(), .stride = sum.cols(), .keep = b, .factor = c, .shape = Shape::symmetric});
+    return sum;
   }
 
   static Matrix<float> gelu(const Matrix<float>& X) {
@@ -38,30 +48,28 @@ struct VectorProducts {
   }
 
  private:
+  /// Of a matrix itself: an expression would be gone before it is multiplied.
   static Factor factor(const Matrix<float>& A) { return {A.data(), A.cols(), false}; }
-  template <class Of>
-  static Factor factor(const Eigen::Transpose<Of>& A) {
-    const Matrix<float>& of = A.nestedExpression();
-    return {of.data(), of.cols(), true};
+  static Factor factor(const Eigen::Transpose<const Matrix<float>>& A) {
+    return transposed(A.nestedExpression());
+  }
+  static Factor factor(const Eigen::Transpose<Matrix<float>>& A) { return transposed(A.nestedExpression()); }
+  static Factor transposed(const Matrix<float>& A) { return {A.data(), A.cols(), true}; }
+
+  template <class Left, class Right>
+  static void multiply(const Left& A, const Right& B, Product product) {
+    product.M = A.rows();
+    product.N = B.cols();
+    product.K = A.cols();
+    product.A = factor(A);
+    product.B = factor(B);
+    cpu::multiply(product);
   }
 
   template <class Left, class Right>
-  static void multiply(const Left& A, const Right& B, Matrix<float>& C, float keep, Part part) {
-    cpu::multiply({.M = A.rows(),
-                   .N = B.cols(),
-                   .K = A.cols(),
-                   .A = factor(A),
-                   .B = factor(B),
-                   .C = C.data(),
-                   .stride = C.cols(),
-                   .keep = keep,
-                   .part = part});
-  }
-
-  template <class Left, class Right>
-  static Matrix<float> product_of(const Left& A, const Right& B, Part part) {
+  static Matrix<float> product_of(const Left& A, const Right& B, Shape shape) {
     Matrix<float> C(A.rows(), B.cols());
-    multiply(A, B, C, 0, part);
+    multiply(A, B, {.C = C.data(), .stride = C.cols(), .shape = shape});
     return C;
   }
 };
