@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "core/numbers/products.h"
 #include "core/operator/program.h"
 
 // The three engines of row programs, and what they share.
@@ -105,9 +106,9 @@ Matrix<Scalar> spread(const Matrix<Scalar>& weights, const Matrix<Scalar>& X) {
 
 /// P U where each reader sees the rows of U written before it, so that P is 0 in the others: [R, V]. A row
 /// beyond them that is no longer finite stays out, as it does in the recurrence: 0 times NaN is NaN.
-template <class Scalar>
+template <class Scalar, class Products = EigenProducts>
 Matrix<Scalar> seen_sum(const Matrix<Scalar>& P, const Matrix<Scalar>& U, std::span<const Reader> readers) {
-  if (U.allFinite()) return P * U;
+  if (U.allFinite()) return Products::product(P, U);
   Matrix<Scalar> sum(P.rows(), U.cols());
   for (Index s = 0; s < P.rows(); ++s) {
     const Index rows = entry(readers, s).writes;

@@ -37,6 +37,14 @@ struct EigenProducts {
     return b * B + c * (B * B);
   }
 
+  /// U of (I + N) U = R row by row: U_i = R_i - sum_{j<i} N_ij U_j.
+  template <class Scalar>
+  static Matrix<Scalar> forward_substitution(const Matrix<Scalar>& N, const Matrix<Scalar>& R) {
+    Matrix<Scalar> U = R;
+    for (Index i = 1; i < U.rows(); ++i) U.row(i).noalias() -= N.row(i).head(i) * U.topRows(i);
+    return U;
+  }
+
   template <class Scalar>
   static Matrix<Scalar> gelu(const Matrix<Scalar>& X) {
     return palimpsest::gelu(X);

@@ -115,6 +115,18 @@ struct Program {
     return one;
   }
 
+  /// The rows of tokens first .. first + count with their reads, which read on the way.
+  Program of_tokens(Index first, Index count) const {
+    const auto some = [](const Matrix<Scalar>& rows, Index begin, Index size) {
+      return rows.size() == 0 ? rows : Matrix<Scalar>(rows.middleRows(begin, size));
+    };
+    const Index steps = structure.rows_per_read;
+    Program part = {.structure = structure, .q = some(q, first, count)};
+    for (const auto rows : of_rows) part.*rows = some(this->*rows, first * steps, count * steps);
+    part.read_sight = some(read_sight, first, count);
+    return part;
+  }
+
   /// The vectors that the erase reads with: [N, K].
   const Matrix<Scalar>& erase_keys() const { return structure.erase_key ? a : k; }
 

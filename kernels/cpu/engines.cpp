@@ -3,6 +3,7 @@
 
 #include "core/engines/engines.h"
 #include "core/base/parallel_for.h"
+#include "core/engines/chunk_pieces.h"
 #include "core/engines/lact_on_processor.h"
 #include "core/engines/network_pass.h"
 #include "core/rules/backend.h"
@@ -38,11 +39,25 @@ cpu::HeadRows head_rows(const Program<float>& program, Matrix<float>& S, Matrix<
           .S = S.data()};
 }
 
+/// Calls one(h, outputs of head h) for heads of `tokens` tokens and V value channels, in all threads.
+template <class One>
+std::vector<Matrix<float>> each_head(std::size_t heads, Index tokens, Index V, One one) {
+  std::vector<Matrix<float>> o(heads);
+  parallel_for(static_cast<Index>(heads), processor_threads(), [&](Index h) {
+    entry(o, h).resize(tokens, V);
+    one(static_cast<std::size_t>(h), entry(o, h));
+  });
+  return o;
+}
+
 class FastRows : public Engine<Program, float> {
  public:
   KernelKind kernel(const EngineRequest& request, const Program<float>& program) const override {
-    const bool is_taken = !request.phase && request.form == Form::recurrent && fit_vectors(program.structure);
-    return is_taken ? KernelKind::vectors : KernelKind::plain;
+    const Structure& structure = program.structure;
+    const bool has_products = structure.reads_on_the_way() && !structure.value_decay;
+    const bool is_taken = request.form == Form::recurrent ? fit_vectors(structure)
+                                                          : request.form == Form::chunkwise && has_products;
+    return is_taken && !request.phase ? KernelKind::vectors : KernelKind::plain;
   }
 
   /// Rows that are computed together: their copies stay in the caches, and a run can be stopped.
@@ -53,6 +68,7 @@ class FastRows : public Engine<Program, float> {
                                      std::span<Carried<float>> states) const override {
     if (kernel(request, heads.front()) == KernelKind::plain)
       return cpu_engines().f32.rows.run(request, heads, states);
+    if (request.form == Form::chunkwise) return chunk_by_chunk(request, heads, states);
     std::vector<Matrix<float>> o;
     std::vector<cpu::HeadRows> rows;
     for (std::size_t h = 0; h < heads.size(); ++h) {
@@ -62,6 +78,21 @@ class FastRows : public Engine<Program, float> {
     stop_if_asked(request.stop);
     cpu::recurrent_rows(rows, processor_threads());
     return o;
+  }
+
+  /// By the equations of core's engine.
+  static std::vector<Matrix<float>> chunk_by_chunk(const EngineRequest& request,
+                                                   std::span<const Program<float>> heads,
+                                                   std::span<Carried<float>> states) {
+    const Index tokens = heads.front().reads();
+    return each_head(heads.size(), tokens, heads.front().v.cols(), [&](std::size_t h, Matrix<float>& o) {
+      for (Index first = 0; first < tokens; first += request.chunk_size) {
+        stop_if_asked(request.stop);
+        const Index count = std::min(request.chunk_size, tokens - first);
+        o.middleRows(first, count) =
+            chunk_by<cpu::VectorProducts>(heads[h].of_tokens(first, count), states[h].front());
+      }
+    });
   }
 };
 
@@ -97,17 +128,6 @@ class FastSoftmax : public Engine<CachedQueries, float> {
     return o;
   }
 };
-
-/// Calls one(h, outputs of head h) for heads of `tokens` tokens and V value channels, in all threads.
-template <class One>
-std::vector<Matrix<float>> each_head(std::size_t heads, Index tokens, Index V, One one) {
-  std::vector<Matrix<float>> o(heads);
-  parallel_for(static_cast<Index>(heads), processor_threads(), [&](Index h) {
-    entry(o, h).resize(tokens, V);
-    one(static_cast<std::size_t>(h), entry(o, h));
-  });
-  return o;
-}
 
 /// The equations of core's engine, with products in vector instructions.
 class FastNetwork : public Engine<NetworkRows, float> {

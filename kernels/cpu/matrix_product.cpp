@@ -210,7 +210,7 @@ void mirror(Index size, float* C, Index stride) {
 /// Of a symmetric matrix narrow columns leave out more.
 void take_product(const Product& product) {
   if (product.shape == Shape::any) return take_all_columns<vectors>(product, 0);
-  take_all_columns<vectors / 2>(product, 0);
+  take_all_columns<1>(product, 0);
   mirror(product.M, product.C, product.stride);
 }
 

@@ -3,6 +3,7 @@
 #include "core/numbers/products.h"
 #include "kernels/cpu/gelu.h"
 #include "kernels/cpu/matrix_product.h"
+#include "kernels/cpu/unit_lower.h"
 
 namespace palimpsest::cpu {
 
@@ -33,6 +34,12 @@ struct VectorProducts {
     multiply(B, B,
              {.C = sum.data(), .stride = sum.cols(), .keep = b, .factor = c, .shape = Shape::symmetric});
     return sum;
+  }
+
+  static Matrix<float> forward_substitution(const Matrix<float>& N, const Matrix<float>& R) {
+    Matrix<float> U = R;
+    solve_unit_lower(U.rows(), U.cols(), N.data(), N.cols(), U.data(), U.cols());
+    return U;
   }
 
   static Matrix<float> gelu(const Matrix<float>& X) {
