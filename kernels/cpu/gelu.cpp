@@ -30,30 +30,35 @@ constexpr Index lanes = hn::MaxLanes(Tag());
 constexpr auto root = static_cast<float>(gelu_constants::root);
 constexpr auto cubic = static_cast<float>(gelu_constants::cubic);
 
-/// s, and nothing else where x is no number, of which Highway's exponential is 0.
-HWY_INLINE Numbers sigmoid_of(Numbers x) {
+struct Sigmoid {
+  Numbers s;
+  Numbers rest;  // 1 - s, with all its digits; no number where s is 0
+};
+
+HWY_INLINE Sigmoid sigmoid_of(Numbers x) {
   constexpr Tag d;
   const Numbers slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, cubic), hn::Set(d, 1));
   const Numbers twice = hn::Mul(hn::Mul(x, slope), hn::Set(d, -2 * root));
-  // Beyond 88 exp overflows, and s is 0.
-  const Numbers power = hn::Exp(d, hn::Min(twice, hn::Set(d, 88)));
+  // Beyond 89 exp is infinite and s is 0; beyond 104 Highway says nothing.
+  const Numbers power = hn::Exp(d, hn::Min(twice, hn::Set(d, 104)));
   const Numbers s = hn::Div(hn::Set(d, 1), hn::Add(hn::Set(d, 1), power));
-  return hn::IfThenElse(hn::IsNaN(x), x, s);
+  // Of what is no number Highway's exponential is 0.
+  return {hn::IfThenElse(hn::IsNaN(x), x, s), hn::Mul(power, s)};
 }
 
 struct Value {
-  HWY_INLINE Numbers operator()(Numbers x) const { return hn::Mul(x, sigmoid_of(x)); }
+  HWY_INLINE Numbers operator()(Numbers x) const { return hn::Mul(x, sigmoid_of(x).s); }
 };
 
 struct Derivative {
   HWY_INLINE Numbers operator()(Numbers x) const {
     constexpr Tag d;
-    const Numbers s = sigmoid_of(x);
+    const auto [s, rest] = sigmoid_of(x);
     const Numbers slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 3 * cubic), hn::Set(d, 1));
-    const Numbers spread = hn::Mul(s, hn::Sub(hn::Set(d, 1), s));
+    const Numbers spread = hn::Mul(s, rest);
     const Numbers bend = hn::Mul(hn::Mul(hn::Mul(hn::Set(d, 2 * root), x), spread), slope);
     // Far out s is 0 or 1, whatever the slope has grown to.
-    return hn::Add(s, hn::IfThenZeroElse(hn::Eq(spread, hn::Zero(d)), bend));
+    return hn::Add(s, hn::IfThenElseZero(hn::Gt(spread, hn::Zero(d)), bend));
   }
 };
 

@@ -301,7 +301,8 @@ TEST_CASE("whole heads in f32 are taken by vector instructions where they can be
     INFO(id);
     CHECK(taken(id, Form::recurrent, Precision::f32));
     CHECK_FALSE(taken(id, Form::recurrent, Precision::f64));
-    CHECK_FALSE(taken(id, Form::chunkwise, Precision::f32));
+    CHECK(taken(id, Form::chunkwise, Precision::f32));
+    CHECK_FALSE(taken(id, Form::parallel, Precision::f32));
   }
   for (const char* const id : {"titans", "value_decay", "softmax"})
     CHECK_FALSE(taken(id, Form::recurrent, Precision::f32));
