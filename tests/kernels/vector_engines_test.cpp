@@ -48,7 +48,9 @@ TEST_CASE("engines with products in vector instructions are the clear ones, what
     for (const char* const id : rules) {
       for (const Index tokens : {0, 1, 15, 16, 17, 63, 65})
         check(random_case(id, {.tokens = tokens, .dk = 17, .dv = 13, .initial_state = true, .hidden = 21}));
-      check(random_case(id, {.tokens = 65, .dk = 70, .dv = 66, .hidden = 90}));
+      const Case wide = random_case(id, {.tokens = 65, .dk = 70, .dv = 66, .hidden = 90});
+      // At the usual rate a network of this size diverges, in f64 too.
+      check(std::string_view(id) == "ttt_mlp" ? scaled(wide, "eta", 0.02) : wide);
       check(random_case(id, {.tokens = 1000, .dk = 9, .dv = 20, .hidden = 19}));
     }
   });
