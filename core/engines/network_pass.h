@@ -77,14 +77,14 @@ struct NetworkPass {
 
   Matrix<Scalar> output_gradient(const Matrix<Scalar>& Y) const {
     if (!norm) return Y - rows.V;
-    const auto standardised = norm->standardise(Y);
-    const Matrix<Scalar> E = norm->stretch(standardised.rows) - (rows.V - rows.K);
+    const auto standardised = Products::standardise(*norm, Y);
+    const Matrix<Scalar> E = Products::stretch(*norm, standardised.rows) - (rows.V - rows.K);
     record("y_hat", standardised.rows);
     record("deviation", standardised.deviations);
     record("e", E);
     const Matrix<Scalar> delta = E.array().rowwise() * norm->gain.array();
     record("delta", delta);
-    return LayerNorm<Scalar>::gradient(delta, standardised);
+    return Products::norm_gradient(*norm, delta, standardised);
   }
 
   /// The hidden units of the queries, from the output X of `layer`, unless it is the last.
@@ -97,7 +97,7 @@ struct NetworkPass {
 
   Matrix<Scalar> output(const Matrix<Scalar>& Y) const {
     if (norm) record("y_q", Y);
-    return norm ? Matrix<Scalar>(rows.Q + (*norm)(Y)) : Y;
+    return norm ? Matrix<Scalar>(rows.Q + Products::stretch(*norm, Products::standardise(*norm, Y).rows)) : Y;
   }
 
   /// A += H^T eta G, and for a bias the sum of the rows.

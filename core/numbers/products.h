@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/numbers/gelu.h"
+#include "core/numbers/layer_norm.h"
 
 namespace palimpsest {
 
@@ -53,6 +54,25 @@ struct EigenProducts {
   template <class Scalar>
   static Matrix<Scalar> gelu_derivative(const Matrix<Scalar>& X) {
     return palimpsest::gelu_derivative(X);
+  }
+
+  template <class Scalar>
+  using Standardised = typename LayerNorm<Scalar>::Standardised;
+
+  template <class Scalar>
+  static Standardised<Scalar> standardise(const LayerNorm<Scalar>& norm, const Matrix<Scalar>& Y) {
+    return norm.standardise(Y);
+  }
+
+  template <class Scalar>
+  static Matrix<Scalar> stretch(const LayerNorm<Scalar>& norm, const Matrix<Scalar>& X) {
+    return norm.stretch(X);
+  }
+
+  template <class Scalar>
+  static Matrix<Scalar> norm_gradient(const LayerNorm<Scalar>&, const Matrix<Scalar>& delta,
+                                      const Standardised<Scalar>& standardised) {
+    return LayerNorm<Scalar>::gradient(delta, standardised);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/numbers/products.h"
 #include "kernels/cpu/gelu.h"
+#include "kernels/cpu/layer_norm.h"
 #include "kernels/cpu/matrix_product.h"
 #include "kernels/cpu/unit_lower.h"
 
@@ -52,6 +53,29 @@ struct VectorProducts {
     Matrix<float> Y(X.rows(), X.cols());
     cpu::gelu_derivative(X.data(), X.size(), Y.data());
     return Y;
+  }
+
+  using Norm = LayerNorm<float>;
+
+  static Norm::Standardised standardise(const Norm& norm, const Matrix<float>& Y) {
+    Norm::Standardised standardised = {Matrix<float>(Y.rows(), Y.cols()), Vector<float>(Y.rows())};
+    cpu::standardise(Y.data(), Y.rows(), Y.cols(), norm.eps, standardised.rows.data(),
+                     standardised.deviations.data());
+    return standardised;
+  }
+
+  static Matrix<float> stretch(const Norm& norm, const Matrix<float>& X) {
+    Matrix<float> Y(X.rows(), X.cols());
+    cpu::stretch(X.data(), X.rows(), X.cols(), norm.gain.data(), norm.bias.data(), Y.data());
+    return Y;
+  }
+
+  static Matrix<float> norm_gradient(const Norm&, const Matrix<float>& delta,
+                                     const Norm::Standardised& standardised) {
+    Matrix<float> G(delta.rows(), delta.cols());
+    cpu::norm_gradient(delta.data(), standardised.rows.data(), standardised.deviations.data(), G.rows(),
+                       G.cols(), G.data());
+    return G;
   }
 
  private:
