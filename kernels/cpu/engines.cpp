@@ -7,6 +7,7 @@
 #include "core/engines/lact_on_processor.h"
 #include "core/engines/network_pass.h"
 #include "core/rules/backend.h"
+#include "kernels/cpu/chunk_rows.h"
 #include "kernels/cpu/softmax_tiles.h"
 #include "kernels/cpu/vector_products.h"
 #include "kernels/device.h"
@@ -68,7 +69,9 @@ class FastRows : public Engine<Program, float> {
                                      std::span<Carried<float>> states) const override {
     if (kernel(request, heads.front()) == KernelKind::plain)
       return cpu_engines().f32.rows.run(request, heads, states);
-    if (request.form == Form::chunkwise) return chunk_by_chunk(request, heads, states);
+    const bool has_chunks = request.form == Form::chunkwise;
+    if (has_chunks && !cpu::fit_chunks(heads.front().structure))
+      return chunk_by_chunk(request, heads, states);
     std::vector<Matrix<float>> o;
     std::vector<cpu::HeadRows> rows;
     for (std::size_t h = 0; h < heads.size(); ++h) {
@@ -76,7 +79,10 @@ class FastRows : public Engine<Program, float> {
       rows.push_back(head_rows(heads[h], states[h].front(), of_head));
     }
     stop_if_asked(request.stop);
-    cpu::recurrent_rows(rows, processor_threads());
+    if (has_chunks)
+      cpu::chunk_rows(rows, request.chunk_size, processor_threads(), request.stop);
+    else
+      cpu::recurrent_rows(rows, processor_threads());
     return o;
   }
 

@@ -170,7 +170,7 @@ void take_columns(const Product& product, Index first) {
   constexpr Index width = n * lanes;
   HWY_ALIGN float numbers[depth * width];
   const Index count = std::min(width, product.N - first);
-  const Index first_row = product.shape == Shape::symmetric ? std::min(first, product.M) : 0;
+  const Index first_row = product.shape == Shape::any ? 0 : std::min(first, product.M);
   Index k = 0;
   do {  // also of nothing, which leaves keep C
     const Index rows = std::min(depth, product.K - k);
@@ -207,11 +207,11 @@ void mirror(Index size, float* C, Index stride) {
   }
 }
 
-/// Of a symmetric matrix narrow columns leave out more.
+/// Of half a matrix narrow columns leave out more.
 void take_product(const Product& product) {
   if (product.shape == Shape::any) return take_all_columns<vectors>(product, 0);
   take_all_columns<1>(product, 0);
-  mirror(product.M, product.C, product.stride);
+  if (product.shape == Shape::symmetric) mirror(product.M, product.C, product.stride);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Factor {
 /// What is known of C.
 enum class Shape {
   any,
+  lower,      // only what is not above the diagonal is wanted; the rest is left, or anything
   symmetric,  // so that about half of it is computed; where C is kept, it is symmetric before, too
 };
 

@@ -1,15 +1,17 @@
-// The processor's kernel of the recurrent form against the clear engine in f64, on every set of instructions
-// that this processor has.
+// The processor's kernels of rows, in the recurrent and in the chunkwise form, against the clear engine in
+// f64, on every set of instructions that this processor has.
 
 #include "kernels/cpu/recurrent_rows.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "core/engines/row_engines.h"
 #include "core/rules/backend.h"
+#include "kernels/cpu/chunk_rows.h"
 #include "kernels/device.h"
 #include "tests/core/cases.h"
 #include "tests/kernels/vector_targets.h"
@@ -204,12 +206,23 @@ double error(const Run& run, const Run& right) {
   return std::max(of(run.o, right.o), of(run.S, right.S));
 }
 
+/// By one kernel or the other.
+using Kernel = std::function<void(std::span<const cpu::HeadRows>)>;
+
+Kernel recurrent_kernel(unsigned threads = 1) {
+  return [threads](std::span<const cpu::HeadRows> rows) { cpu::recurrent_rows(rows, threads); };
+}
+
+Kernel chunk_kernel(Index chunk_size, unsigned threads = 1) {
+  return [=](std::span<const cpu::HeadRows> rows) { cpu::chunk_rows(rows, chunk_size, threads); };
+}
+
 /// The largest error of any head.
-double error_of(RandomHeads& random, unsigned threads = 1) {
+double error_of(RandomHeads& random, const Kernel& kernel = recurrent_kernel()) {
   const std::vector<cpu::HeadRows> views = random.views();
   std::vector<Run> right;
   for (const cpu::HeadRows& head : views) right.push_back(reference(head));
-  cpu::recurrent_rows(views, threads);
+  kernel(views);
   double worst = 0;
   for (std::size_t h = 0; h < views.size(); ++h) worst = std::max(worst, error(result(views[h]), right[h]));
   return random.gaps_are_intact() ? worst : std::numeric_limits<double>::infinity();
@@ -236,6 +249,25 @@ TEST_CASE("vector instructions compute what the clear engine does, whatever the 
   });
 }
 
+TEST_CASE("chunks in vector instructions are what the clear engine computes row by row") {
+  on_every_target([] {
+    for (const Structure& structure : structures()) {
+      if (!cpu::fit_chunks(structure)) continue;
+      for (const Index chunk_size : {5, 16, 64}) {
+        for (const Index tokens : {1, 2, 15, 16, 17, 63, 65}) {
+          RandomHeads random(structure, {tokens, 17, 33});
+          INFO(words(structure, {tokens, 17, 33}) << ", chunks of " << chunk_size);
+          CHECK(error_of(random, chunk_kernel(chunk_size)) < allowed);
+        }
+        RandomHeads wide(structure, {65, 70, 130});
+        CHECK(error_of(wide, chunk_kernel(chunk_size)) < allowed);
+        RandomHeads long_rows(structure, {1000, 9, 20});
+        CHECK(error_of(long_rows, chunk_kernel(chunk_size)) < allowed);
+      }
+    }
+  });
+}
+
 TEST_CASE("a decay of 0, a negative one and one far from 1 leave what they leave in the clear engine") {
   on_every_target([] {
     for (const Decay decay : {Decay::scalar, Decay::key}) {
@@ -245,23 +277,31 @@ TEST_CASE("a decay of 0, a negative one and one far from 1 leave what they leave
         for (const Index row : {4, 11, 12, 13, 30}) random.set_gate(row, gate);
         INFO("gate " << gate << " decay " << static_cast<int>(decay));
         CHECK(error_of(random) < allowed);
+        if (!cpu::fit_chunks(structure)) continue;
+        RandomHeads again(structure, {40, 9, 7});
+        for (const Index row : {4, 11, 12, 13, 30}) again.set_gate(row, gate);
+        CHECK(error_of(again, chunk_kernel(16)) < allowed);
       }
       Structure logs = structure;
       logs.gates_are_logs = true;
       RandomHeads reset(logs, {40, 9, 7});
       for (const Index row : {7, 20, 39}) reset.set_gate(row, -std::numeric_limits<float>::infinity());
       CHECK(error_of(reset) < allowed);
+      if (!cpu::fit_chunks(logs)) continue;
+      RandomHeads again(logs, {40, 9, 7});
+      for (const Index row : {7, 20, 39}) again.set_gate(row, -std::numeric_limits<float>::infinity());
+      CHECK(error_of(again, chunk_kernel(16)) < allowed);
     }
   });
 }
 
 TEST_CASE("vector instructions give the same bits on any number of threads") {
-  for (const Index V : {64, 130, 200}) {
+  const auto is_same = [](const Structure& structure, Index V, const auto& kernel_of) {
     std::vector<Matrix<double>> o;
     for (const unsigned threads : {1U, 2U, 3U}) {
-      RandomHeads random({.decay = Decay::key, .erase = Erase::decayed, .beta = true}, {700, 70, V});
+      RandomHeads random(structure, {700, 70, V});
       const auto views = random.views();
-      cpu::recurrent_rows(views, threads);
+      kernel_of(threads)(views);
       for (const cpu::HeadRows& head : views) {
         const Run run = result(head);
         o.push_back(run.o);
@@ -269,6 +309,11 @@ TEST_CASE("vector instructions give the same bits on any number of threads") {
       }
     }
     for (std::size_t i = 4; i < o.size(); ++i) CHECK((o[i].array() == o[i % 4].array()).all());
+  };
+  for (const Index V : {64, 130, 200}) {
+    is_same({.decay = Decay::key, .erase = Erase::decayed, .beta = true}, V, recurrent_kernel);
+    is_same({.decay = Decay::scalar, .erase = Erase::decayed, .beta = true}, V,
+            [](unsigned threads) { return chunk_kernel(64, threads); });
   }
 }
 
@@ -283,9 +328,11 @@ TEST_CASE("a wrong number among the inputs of the vector kernel is found") {
     (faulty.front().*fault).data +=
         (faulty.front().*fault).stride;  // the second token's in place of the first's
     faulty.front().rows = faulty.front().reads = 64;
-    cpu::recurrent_rows(faulty, 1);
-    const Matrix<double> o = result(faulty.front()).o;
-    CHECK((o - right.o.topRows(64)).cwiseAbs().maxCoeff() > 1e-2 * right.o.cwiseAbs().maxCoeff());
+    for (const Kernel& kernel : {recurrent_kernel(), chunk_kernel(16)}) {
+      kernel(faulty);
+      const Matrix<double> o = result(faulty.front()).o;
+      CHECK((o - right.o.topRows(64)).cwiseAbs().maxCoeff() > 1e-2 * right.o.cwiseAbs().maxCoeff());
+    }
   }
 }
 
