@@ -71,6 +71,7 @@ using Tag = hn::ScalableTag<float>;
 using Numbers = hn::Vec<Tag>;
 
 constexpr Index lanes = hn::MaxLanes(Tag());
+constexpr Index line = 64 / sizeof(float);
 
 /// exp; below the logarithm of the smallest normal number exactly 0 (core/numbers/exponential.h).
 HWY_INLINE Numbers exponential(Numbers x) {
@@ -84,12 +85,15 @@ void exponentials(float* x, Index count) {
   for (Index i = 0; i < count; i += lanes) hn::StoreU(exponential(hn::LoadU(d, x + i)), d, x + i);
 }
 
-/// Row i of `to` [L, columns] is factors_i times row first + i of `from`.
-void scale_rows(const StridedRows& from, Index first, Index L, Index columns, const float* factors,
-                float* to) {
+/// Row i of `to` [L, columns] is factors_i times row first + i of `from`, whose last row is `last`. The rows
+/// of the next chunk are fetched meanwhile.
+void scale_rows(const StridedRows& from, Index first, Index L, Index last, Index columns,
+                const float* factors, float* to) {
   constexpr Tag d;
   for (Index i = 0; i < L; ++i, to += columns) {
     const float* const row = from.row(first + i);
+    const float* const later = from.row(std::min(first + L + i, last));
+    for (Index j = 0; j < columns; j += line) __builtin_prefetch(later + j, 0, 2);
     Index j = 0;
     for (; j + lanes <= columns; j += lanes)
       hn::StoreU(hn::Mul(hn::Set(d, factors[i]), hn::LoadU(d, row + j)), d, to + j);
@@ -153,7 +157,7 @@ class Chunks {
   void take(Index first, Index L) {
     make_decays(first, L);
     const auto scaled = [&](const StridedRows& rows, const float* factors, Index columns, float* to) {
-      HWY_DYNAMIC_DISPATCH(scale_rows)(rows, first, L, columns, factors, to);
+      HWY_DYNAMIC_DISPATCH(scale_rows)(rows, first, L, head_.rows - 1, columns, factors, to);
       return Factor{to, columns};
     };
     const Index K = head_.K;
