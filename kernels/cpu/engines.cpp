@@ -2,6 +2,8 @@
 // tensor of a step, is core's.
 
 #include "core/engines/engines.h"
+#include <limits>
+
 #include "core/base/parallel_for.h"
 #include "core/engines/chunk_pieces.h"
 #include "core/engines/lact_on_processor.h"
@@ -39,6 +41,9 @@ cpu::HeadRows head_rows(const Program<float>& program, Matrix<float>& S, Matrix<
           .o_stride = o.cols(),
           .S = S.data()};
 }
+
+/// Bytes of a run for engines that take heads as a whole.
+constexpr double whole_heads = std::numeric_limits<double>::infinity();
 
 /// Calls one(h, outputs of head h) for heads of `tokens` tokens and V value channels, in all threads.
 template <class One>
@@ -143,7 +148,7 @@ class FastNetwork : public Engine<NetworkRows, float> {
     return is_taken ? KernelKind::vectors : KernelKind::plain;
   }
 
-  double most_bytes() const override { return 1e18; }
+  double most_bytes() const override { return whole_heads; }
 
  private:
   std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const NetworkRows<float>> heads,
@@ -184,7 +189,7 @@ class FastLact : public Engine<LactTokens, float> {
     return is_taken ? KernelKind::vectors : KernelKind::plain;
   }
 
-  double most_bytes() const override { return 1e18; }
+  double most_bytes() const override { return whole_heads; }
 
  private:
   std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const LactTokens<float>> heads,
