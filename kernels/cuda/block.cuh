@@ -59,12 +59,16 @@ __device__ Scalar warp_sum(std::int64_t count, Term term) {
   return warp_reduce(count, Scalar(0), term, [](Scalar a, Scalar b) { return a + b; });
 }
 
-/// combine of start and term(i) for i < count, for every thread.
+/// combine of start and term(i, j) for every element of a matrix, for every thread.
 template <class Scalar, class Term, class Combine>
-__device__ Scalar block_reduce(std::int64_t count, Scalar start, Term term, Combine combine) {
+__device__ Scalar block_reduce(std::int64_t rows, std::int64_t columns, Scalar start, Term term,
+                               Combine combine) {
   __shared__ Scalar of_warps[1024 / warp_size];
   Scalar result = start;
-  for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) result = combine(result, term(i));
+  for (std::int64_t i = threadIdx.x / warp_size; i < rows; i += blockDim.x / warp_size) {
+    for (std::int64_t j = threadIdx.x % warp_size; j < columns; j += warp_size)
+      result = combine(result, term(i, j));
+  }
   result = over_lanes(result, combine);
   if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = result;
   __syncthreads();
@@ -116,51 +120,99 @@ __device__ void solve(std::int64_t K, const SolveRoom<Scalar>& room, Scalar* x) 
     order[place] = i;
   });
 
-  // Row a after p: M_ab -= M_ap M_bp / d_p and x_a -= M_ap x_p / d_p; what stays in M_ap is L_ap d_p.
+  // Row a after p: M_ab -= M_ap M_bp / d_p and x_a -= M_ap x_p / d_p; what stays in M_ap is L_ap d_p. A few p
+  // at once, so that each M_ab is read and written once for all of them.
   const auto inverse_of = [](Scalar d) {
     return fabs(d) > smallest_number<Scalar> ? Scalar(1) / d : Scalar(0);
   };
+  constexpr int few = 4;
   const int size_of_system = static_cast<int>(K);
   const int width = static_cast<int>(stride);
   const int lane = threadIdx.x % warp_size;
-  for (int k = 0; k < size_of_system; ++k) {
-    const int p = static_cast<int>(order[k]);
-    const Scalar inverse = inverse_of(M[p * width + p]);
-    const auto factor_of = [&](int a) { return M[a * width + p] * inverse; };
+  for (int k = 0; k < size_of_system; k += few) {
+    const int next = min(k + few, size_of_system);
+    // Every thread solves the system of these p by itself; beyond the end all is 0.
+    int p[few];
+    Scalar own[few][few] = {};
+    Scalar inverse[few] = {};
+    Scalar x_p[few];
+    unrolled<few>([&](int i) { p[i] = static_cast<int>(order[min(k + i, size_of_system - 1)]); });
+    unrolled<few, few>([&](int i, int j) {
+      if (j <= i && k + i < size_of_system) own[i][j] = M[p[i] * width + p[j]];
+    });
+    unrolled<few>([&](int i) {
+      x_p[i] = x[p[i]];
+      unrolled<few, few>([&](int j, int l) {
+        if (j < i && l > j && l <= i) own[i][l] -= own[i][j] * inverse[j] * own[l][j];
+      });
+      unrolled<few>([&](int j) {
+        if (j < i) x_p[i] -= own[i][j] * inverse[j] * x_p[j];
+      });
+      inverse[i] = inverse_of(own[i][i]);
+    });
+    __syncthreads();
+    each(size_of_system - k, [&](std::int64_t below) {
+      const int i = static_cast<int>(below);
+      const int a = static_cast<int>(order[k + i]);
+      Scalar x_a = x[a];
+      Scalar left[few];
+      unrolled<few>([&](int j) {
+        if (k + j >= next) return;
+        left[j] = M[a * width + p[j]];
+        unrolled<few>([&](int l) {
+          if (l < j) left[j] -= left[l] * inverse[l] * own[j][l];
+        });
+        x_a -= left[j] * inverse[j] * x_p[j];
+        if (k + i >= next) M[a * width + p[j]] = left[j];
+      });
+      if (k + i >= next) x[a] = x_a;
+    });
+    each(next - k, [&](std::int64_t own_row) {
+      unrolled<few, few>([&](int i, int j) {
+        if (i != own_row) return;
+        if (j <= i) M[p[i] * width + p[j]] = own[i][j];
+        if (j == i) x[p[i]] = x_p[i];
+      });
+    });
     // A lane takes one b, and with it those rows from there on that are its warp's.
-    for (int first = k + 1; first < size_of_system; first += warp_size) {
+    for (int first = next; first < size_of_system; first += warp_size) {
       const int s = first + lane;
       if (s >= size_of_system) continue;
       const int b = static_cast<int>(order[s]);
-      const Scalar M_bp = M[b * width + p];
+      Scalar factors[few];
+      unrolled<few>([&](int j) { factors[j] = k + j < next ? M[b * width + p[j]] * inverse[j] : Scalar(0); });
       few_at_once(
           first + static_cast<int>(threadIdx.x) / warp_size, size_of_system,
           static_cast<int>(blockDim.x) / warp_size,
           [&](int row) {
             const int a = static_cast<int>(order[row]);
-            return M[a * width + b] - factor_of(a) * M_bp;
+            Scalar left = M[a * width + b];
+            unrolled<few>([&](int j) { left -= M[a * width + p[j]] * factors[j]; });
+            return left;
           },
           [&](int row, Scalar left) {
             if (s <= row) M[order[row] * width + b] = left;
           });
     }
-    each(K - k - 1, [&](std::int64_t below) {
-      const int a = static_cast<int>(order[k + 1 + below]);
-      x[a] -= factor_of(a) * x[p];
-    });
+    __syncthreads();
   }
   // x_p / d_p, then x_a -= L_pa x_p for the rows a before p.
   each(K, [&](std::int64_t i) {
     M[i * stride + i] = inverse_of(M[i * stride + i]);
     x[i] *= M[i * stride + i];
   });
-  for (int k = size_of_system - 1; k > 0; --k) {
-    const int p = static_cast<int>(order[k]);
-    each(k, [&](std::int64_t r) {
-      const int a = static_cast<int>(order[r]);
-      x[a] -= M[p * width + a] * M[a * width + a] * x[p];
-    });
+  if (threadIdx.x < warp_size) {
+    for (int k = size_of_system - 1; k > 0; --k) {
+      const int p = static_cast<int>(order[k]);
+      const Scalar x_p = x[p];
+      for (int r = lane; r < k; r += warp_size) {
+        const int a = static_cast<int>(order[r]);
+        x[a] -= M[p * width + a] * M[a * width + a] * x_p;
+      }
+      __syncwarp();
+    }
   }
+  __syncthreads();
 }
 
 }  // namespace palimpsest

@@ -19,11 +19,25 @@ namespace {
 constexpr int warps = 4;
 constexpr int threads = warps * warp_size;
 
-/// Tiles of a block that goes from chunk to chunk, and of one that does not.
+/// Tiles of a block that goes from chunk to chunk: as long pieces as fit beside its other tables, since it
+/// waits for each. Tiles of a block that does not, and those where a chunk has more rows than one.
 template <class Scalar>
-using ChainTile = Tile<Scalar, 1>;
+using ChainTile = Tile<Scalar, 1, 4, sizeof(Scalar) == sizeof(float) ? 64 : 16>;
 template <class Scalar>
-using ReadTile = Tile<Scalar, 4>;
+using SmallTile = Tile<Scalar, 4>;
+template <class Scalar>
+using LargeTile = Tile<Scalar, 8, 8>;
+static_assert(LargeTile<float>::height == rows_of_channel_tile);
+static_assert(LargeTile<float>::columns == rows_of_channel_tile);
+
+/// Calls use(tile) with one of the two last.
+template <class Scalar, class Use>
+void with_tile_for(std::int64_t rows, Use use) {
+  if (rows > SmallTile<Scalar>::height)
+    use(std::type_identity<LargeTile<Scalar>>());
+  else
+    use(std::type_identity<SmallTile<Scalar>>());
+}
 
 /// One chunk of one head: where its rows and tables lie.
 template <class Scalar>
@@ -70,6 +84,16 @@ struct Chunk {
   /// How many numbers a gate has: one, or one per key channel.
   __device__ std::int64_t gates() const { return rows.decays_by_channel ? rows.K : 1; }
 };
+
+/// A running product of decays, or sum of their logarithms: none, and one more.
+template <class Scalar>
+__device__ Scalar undecayed(bool logs) {
+  return logs ? Scalar(0) : Scalar(1);
+}
+template <class Scalar>
+__device__ Scalar decayed(Scalar passed, Scalar gate, bool logs) {
+  return logs ? passed + gate : passed * gate;
+}
 
 /// Decays from the start and to the end of the chunk, of channel d: running products, or sums.
 template <class Scalar>
@@ -229,12 +253,11 @@ __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar
 
 /// Z_sj = W_sj x_s^T y_j replaces W; y_j is multiplied by beta_j where strengths are given. A block makes a
 /// tile.
-template <class Scalar>
-__global__ void __launch_bounds__(ReadTile<Scalar>::threads)
+template <class Scalar, class Tile>
+__global__ void __launch_bounds__(Tile::threads)
     multiply_products(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
                       const Readers<Scalar> readers, const DeviceRows<const Scalar> x,
                       const DeviceRows<const Scalar> y, const DeviceRows<const Scalar> beta, Scalar* scores) {
-  using Tile = ReadTile<Scalar>;
   __shared__ typename Tile::Room room;
   const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
   const std::int64_t tiles_along = Tile::tiles_along(chunks.L);
@@ -260,7 +283,19 @@ __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
   });
 }
 
-/// Z_sj = sum_d x_sd y_jd alpha_{j+1:s,d}, every channel with a decay of its own: a warp follows write j.
+/// The tile of readers that has reader s, and the first of the writes that its readers add pair by pair: no
+/// decay before it comes after the first of them. With one tile all writes.
+template <class Scalar>
+__device__ std::int64_t first_near(const Chunk<Scalar>& chunk, const Readers<Scalar>& readers,
+                                   std::int64_t s) {
+  if (!chunk.chunks.x_near) return 0;
+  const std::int64_t first_s = s / rows_of_channel_tile * rows_of_channel_tile;
+  return chunk.since(readers.times.decays, readers.first(chunk) + first_s) / rows_of_channel_tile *
+         rows_of_channel_tile;
+}
+
+/// Z_sj = sum_d x_sd y_jd alpha_{j+1:s,d}, every channel with a decay of its own, for the readers that are
+/// near write j: a warp follows it.
 template <class Scalar>
 __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
                                     const Readers<Scalar> readers, const DeviceRows<const Scalar> x,
@@ -276,17 +311,19 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
   const Scalar* const y_j = chunk.row(y, j);
   const Scalar strength = beta.data ? chunk.row(beta, j)[0] : Scalar(1);
   const bool logs = rows.gates_are_logs;
-  for (std::int64_t d = lane; d < rows.K; d += warp_size) fade[d] = logs ? Scalar(0) : Scalar(1);
+  for (std::int64_t d = lane; d < rows.K; d += warp_size) fade[d] = undecayed<Scalar>(logs);
 
   // Readers before the write do not see it.
-  std::int64_t unseen = 0;
-  for (std::int64_t s = lane; s < readers.count(chunk); s += warp_size) {
-    if (j < chunk.since(readers.times.writes, readers.first(chunk) + s)) break;
-    Z[s * chunks.L + j] = 0;
-    ++unseen;
+  std::int64_t seen = 0;
+  for (std::int64_t end = readers.count(chunk); seen < end;) {
+    const std::int64_t middle = (seen + end) / 2;
+    if (j < chunk.since(readers.times.writes, readers.first(chunk) + middle))
+      end = middle;
+    else
+      seen = middle + 1;
   }
   std::int64_t passed = j + 1;
-  for (std::int64_t s = sum_of_lanes(unseen); s < readers.count(chunk); ++s) {
+  for (std::int64_t s = seen; s < readers.count(chunk) && first_near(chunk, readers, s) <= j; ++s) {
     const std::int64_t decays = chunk.since(readers.times.decays, readers.first(chunk) + s);
     const Scalar* const x_s = readers.row(x, chunk, s);
     Scalar sum = 0;
@@ -308,22 +345,98 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
     };
     for (; passed + 1 < decays; ++passed) {
       const Scalar* const gate = chunk.row(rows.alpha, passed);
-      for (std::int64_t d = lane; d < rows.K; d += warp_size)
-        fade[d] = logs ? fade[d] + gate[d] : fade[d] * gate[d];
+      for (std::int64_t d = lane; d < rows.K; d += warp_size) fade[d] = decayed(fade[d], gate[d], logs);
     }
     if (passed < decays) {
       const Scalar* const gate = chunk.row(rows.alpha, passed);
-      if (logs) {
-        add([&](int d) { return fade[d] + gate[d]; });
-      } else {
-        add([&](int d) { return fade[d] * gate[d]; });
-      }
+      add([&](int d) { return decayed(fade[d], gate[d], logs); });
       ++passed;
     } else {
       add([&](int d) { return fade[d]; });
     }
     sum = sum_of_lanes(sum);
     if (lane == 0) Z[s * chunks.L + j] = sum;
+  }
+}
+
+/// Writes decayed to the end of their tile, y_j alpha_{j+1:end}, and the decay of the whole tile: a thread
+/// follows one channel through one tile.
+template <class Scalar>
+__global__ void decay_writes(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
+                             const DeviceRows<const Scalar> y, const DeviceRows<const Scalar> beta) {
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
+  const std::int64_t tile = thread_number() / rows.K;
+  const std::int64_t d = thread_number() % rows.K;
+  const std::int64_t first = tile * rows_of_channel_tile;
+  if (first >= chunk.L) return;
+  Scalar* const y_far = chunk.table(chunks.y_far, chunks.L * rows.K);
+  Scalar passed = undecayed<Scalar>(rows.gates_are_logs);
+#pragma unroll 8
+  for (std::int64_t j = min(first + rows_of_channel_tile, chunk.L) - 1; j >= first; --j) {
+    const Scalar strength = beta.data ? chunk.row(beta, j)[0] : Scalar(1);
+    y_far[j * rows.K + d] = strength * chunk.row(y, j)[d] * decay_of(passed, rows.gates_are_logs);
+    passed = decayed(passed, chunk.row(rows.alpha, j)[d], rows.gates_are_logs);
+  }
+  chunk.table(chunks.tile_decay, chunks.channel_tiles * rows.K)[tile * rows.K + d] = passed;
+}
+
+/// Readers decayed from the first write near them on: a thread follows one channel through one tile of them.
+template <class Scalar>
+__global__ void decay_readers(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
+                              const Readers<Scalar> readers, const DeviceRows<const Scalar> x) {
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
+  const std::int64_t first = thread_number() / rows.K * rows_of_channel_tile;
+  const std::int64_t d = thread_number() % rows.K;
+  const std::int64_t end = min(first + rows_of_channel_tile, readers.count(chunk));
+  Scalar* const x_near = chunk.table(chunks.x_near, chunks.L * rows.K);
+  Scalar fade = undecayed<Scalar>(rows.gates_are_logs);
+  std::int64_t passed = first < end ? first_near(chunk, readers, first) : 0;
+  for (std::int64_t s = first; s < end; ++s) {
+    for (; passed < chunk.since(readers.times.decays, readers.first(chunk) + s); ++passed)
+      fade = decayed(fade, chunk.row(rows.alpha, passed)[d], rows.gates_are_logs);
+    x_near[s * rows.K + d] = readers.row(x, chunk, s)[d] * decay_of(fade, rows.gates_are_logs);
+  }
+}
+
+/// Z_sj of a tile of readers with all tiles of writes before those near it, from the last to the first: what
+/// decays between both, b_d, goes with the readers, Z_sj = sum_d x_near_sd b_d y_far_jd.
+template <class Scalar>
+__global__ void __launch_bounds__(LargeTile<Scalar>::threads)
+    multiply_channels(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
+                      const Readers<Scalar> readers, Scalar* scores) {
+  using Tile = LargeTile<Scalar>;
+  __shared__ typename Tile::Room room;
+  extern __shared__ unsigned char shared[];
+  const std::int64_t K = rows.K;
+  Scalar* const between = reinterpret_cast<Scalar*>(shared);
+  Scalar* const b = between + K;
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
+  // Those with the most writes start first.
+  const std::int64_t first_s = std::int64_t{gridDim.x - 1 - blockIdx.x} * Tile::height;
+  const std::int64_t height = readers.count(chunk) - first_s;
+  if (height <= 0) return;
+  const Scalar* const x_near = chunk.table(chunks.x_near, chunks.L * K) + first_s * K;
+  Scalar* const Z = chunk.table(scores, readers.of_a_chunk * chunks.L) + first_s * chunks.L;
+  const std::int64_t tiles = first_near(chunk, readers, first_s) / Tile::columns;
+  for (std::int64_t tile = tiles; tile-- > 0;) {
+    const std::int64_t first_j = tile * Tile::columns;
+    const Scalar* const y_far = chunk.table(chunks.y_far, chunks.L * K) + first_j * K;
+    const Scalar* const tile_after =
+        chunk.table(chunks.tile_decay, chunks.channel_tiles * K) + (tile + 1) * K;
+    for (std::int64_t d = threadIdx.x; d < K; d += Tile::threads) {
+      between[d] = tile + 1 < tiles ? decayed(between[d], tile_after[d], rows.gates_are_logs)
+                                    : undecayed<Scalar>(rows.gates_are_logs);
+      b[d] = decay_of(between[d], rows.gates_are_logs);
+    }
+    __syncthreads();
+    Tile products(room, height, Tile::columns);
+    products.template add<Neighbours::along_the_sum, Neighbours::along_the_sum>(
+        K, [&](int s, std::int64_t d) { return x_near[s * K + d] * b[d]; },
+        [&](std::int64_t d, int j) { return y_far[j * K + d]; });
+    products.each([&](int s, int j, Scalar product) {
+      const std::int64_t writes = chunk.since(readers.times.writes, readers.first(chunk) + first_s + s);
+      Z[s * chunks.L + first_j + j] = first_j + j < writes ? product : Scalar(0);
+    });
   }
 }
 
@@ -703,10 +816,9 @@ __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
   }
 }
 
-template <class Scalar>
-__global__ void __launch_bounds__(ReadTile<Scalar>::threads)
+template <class Scalar, class Tile>
+__global__ void __launch_bounds__(Tile::threads)
     read_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks, const ChunkTap<Scalar> tap) {
-  using Tile = ReadTile<Scalar>;
   __shared__ typename Tile::Room room;
   __shared__ TileTimes<Tile> times;
   const std::int64_t tiles_along = Tile::tiles_along(rows.V);
@@ -739,6 +851,31 @@ void require_room_for_fades(const RowPrograms<Scalar>& rows) {
                     std::to_string(most) + (sizeof(Scalar) == sizeof(double) ? " in f64" : " in f32"));
 }
 
+/// The same where every channel decays for itself: pairs that are near one by one, the others in tiles.
+template <class Scalar>
+void make_channel_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
+                         const Readers<Scalar>& readers, const DeviceRows<const Scalar>& x,
+                         const DeviceRows<const Scalar>& y, const DeviceRows<const Scalar>& beta,
+                         Scalar* scores) {
+  const auto blocks = [&](unsigned of_a_chunk) {
+    return dim3(of_a_chunk, blocks_for(chunks.count), blocks_for(rows.heads));
+  };
+  const std::int64_t numbers = rows.heads * chunks.count * readers.of_a_chunk * chunks.L;
+  CHECK_CUDA(cudaMemsetAsync(scores, 0, static_cast<std::size_t>(numbers) * sizeof(Scalar), nullptr));
+  launch(fill_channel_scores<Scalar>,
+         {blocks(blocks_for(chunks.L, warps)), threads, bytes_of_fades<Scalar>(rows.K)}, rows, chunks,
+         readers, x, y, beta, scores);
+  if (!chunks.x_near) return;
+  const Grid of_each_channel = {blocks(blocks_for(chunks.channel_tiles * rows.K, threads)), threads};
+  launch(decay_writes<Scalar>, of_each_channel, rows, chunks, y, beta);
+  launch(decay_readers<Scalar>, of_each_channel, rows, chunks, readers, x);
+  using Tile = LargeTile<Scalar>;
+  launch(multiply_channels<Scalar>,
+         {blocks(blocks_for(readers.of_a_chunk, Tile::height)), Tile::threads,
+          2 * static_cast<std::size_t>(rows.K) * sizeof(Scalar)},
+         rows, chunks, readers, scores);
+}
+
 /// Scores of x with y for all these readers.
 template <class Scalar>
 void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
@@ -748,18 +885,14 @@ void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
   const auto blocks = [&](unsigned of_a_chunk) {
     return dim3(of_a_chunk, blocks_for(chunks.count), blocks_for(rows.heads));
   };
-  if (each_channel_decays(rows)) {
-    launch(fill_channel_scores<Scalar>,
-           {blocks(blocks_for(chunks.L, warps)), threads, bytes_of_fades<Scalar>(rows.K)}, rows, chunks,
-           readers, x, y, beta, scores);
-    return;
-  }
+  if (each_channel_decays(rows)) return make_channel_scores(rows, chunks, readers, x, y, beta, scores);
   launch(fill_weights<Scalar>, {blocks(blocks_for(chunks.L, threads)), threads}, rows, chunks, readers,
          scores);
-  using Tile = ReadTile<Scalar>;
-  launch(multiply_products<Scalar>,
-         {blocks(blocks_for(Tile::tiles(readers.of_a_chunk, chunks.L))), Tile::threads}, rows, chunks,
-         readers, x, y, beta, scores);
+  with_tile_for<Scalar>(chunks.L, [&]<class Tile>(std::type_identity<Tile>) {
+    launch(multiply_products<Scalar, Tile>,
+           {blocks(blocks_for(Tile::tiles(readers.of_a_chunk, chunks.L))), Tile::threads}, rows, chunks,
+           readers, x, y, beta, scores);
+  });
 }
 
 }  // namespace
@@ -802,10 +935,12 @@ void Chunks<Scalar>::chain(const RowPrograms<Scalar>& rows, bool outputs, const 
 
 template <class Scalar>
 void Chunks<Scalar>::read(const RowPrograms<Scalar>& rows, const ChunkTap<Scalar>& tap) const {
-  using Tile = ReadTile<Scalar>;
-  launch(read_columns<Scalar>,
-         {{blocks_for(Tile::tiles(reads, rows.V)), blocks_for(count), blocks_for(rows.heads)}, Tile::threads},
-         rows, *this, tap);
+  with_tile_for<Scalar>(reads, [&]<class Tile>(std::type_identity<Tile>) {
+    launch(
+        read_columns<Scalar, Tile>,
+        {{blocks_for(Tile::tiles(reads, rows.V)), blocks_for(count), blocks_for(rows.heads)}, Tile::threads},
+        rows, *this, tap);
+  });
 }
 
 template struct Chunks<double>;

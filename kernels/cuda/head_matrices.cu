@@ -11,16 +11,19 @@ namespace palimpsest {
 
 namespace {
 
+/// Where tiles of the second fill half of the device, its blocks have the least to load for a product; else
+/// the first spreads the work, in longer pieces, since a block then waits for each.
 template <class Scalar>
-using ProductTile = Tile<Scalar, 1>;
+using SmallTile = Tile<Scalar, 2, 4, 32>;
+template <class Scalar>
+using LargeTile = Tile<Scalar, 8, 8>;
 
 /// D_mn = a sum_k A_mk B_kn + b C_mn
-template <class Scalar>
-__global__ void __launch_bounds__(ProductTile<Scalar>::threads)
+template <class Scalar, class Tile>
+__global__ void __launch_bounds__(Tile::threads)
     multiply_tiles(std::int64_t heads, Scalar a, const HeadMatrices<const Scalar> A,
                    const HeadMatrices<const Scalar> B, Scalar b, const HeadMatrices<const Scalar> C,
                    const HeadMatrices<Scalar> D) {
-  using Tile = ProductTile<Scalar>;
   using enum Neighbours;
   __shared__ typename Tile::Room room;
   const std::int64_t first_m = std::int64_t{blockIdx.x} * Tile::height;
@@ -61,13 +64,20 @@ template <class Scalar>
 void multiply(std::int64_t heads, std::type_identity_t<Scalar> a, const GivenMatrices<Scalar>& A,
               const GivenMatrices<Scalar>& B, std::type_identity_t<Scalar> b, const GivenMatrices<Scalar>& C,
               const HeadMatrices<Scalar>& D) {
-  using Tile = ProductTile<Scalar>;
-  launch(multiply_tiles<Scalar>,
-         {{blocks_for(D.rows, Tile::height),
-           blocks_for(std::min(Tile::tiles_along(D.columns), most_grid_blocks)),
-           blocks_for(std::min(heads, most_grid_blocks))},
-          Tile::threads},
-         heads, a, A, B, b, C, D);
+  const auto in_tiles = [&]<class Tile>(std::type_identity<Tile>) {
+    launch(multiply_tiles<Scalar, Tile>,
+           {{blocks_for(D.rows, Tile::height),
+             blocks_for(std::min(Tile::tiles_along(D.columns), most_grid_blocks)),
+             blocks_for(std::min(heads, most_grid_blocks))},
+            Tile::threads},
+           heads, a, A, B, b, C, D);
+  };
+  const bool is_large = D.rows > SmallTile<Scalar>::height &&
+                        2 * heads * LargeTile<Scalar>::tiles(D.rows, D.columns) >= multiprocessors();
+  if (is_large)
+    in_tiles(std::type_identity<LargeTile<Scalar>>());
+  else
+    in_tiles(std::type_identity<SmallTile<Scalar>>());
 }
 
 template <class Scalar>

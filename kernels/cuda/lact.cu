@@ -1,6 +1,6 @@
 // Updates of whole batches, written to be read (spec 3.11): what is no product of two matrices.
 //
-// A thread computes one element of a result where it needs no other; a norm takes one thread per column or a
+// A thread computes one element of a result where it needs no other; a norm takes one warp per column or a
 // whole block. Squares are taken of numbers of at most 1, so that none overflows or underflows.
 
 #include "kernels/cuda/block.cuh"
@@ -11,6 +11,7 @@ namespace palimpsest::cuda {
 namespace {
 
 constexpr int threads_of_norm = 1024;
+constexpr int neighbours_of_norm = 8;  // neighbours, which lie in the same pieces of memory
 
 /// G_kc <- G_kc + sum_i eta_i K_ik R_ic
 template <class Scalar>
@@ -51,16 +52,12 @@ __global__ void __launch_bounds__(threads_of_norm)
     divide_elements(std::int64_t heads, const HeadMatrices<const Scalar> M, Scalar eps,
                     const HeadMatrices<Scalar> norm, const HeadMatrices<Scalar> X) {
   for (std::int64_t head = blockIdx.x; head < heads; head += gridDim.x) {
-    const int columns = static_cast<int>(M.columns);
-    const auto element = [&](std::int64_t i) {
-      return M(head, static_cast<int>(i) / columns, static_cast<int>(i) % columns);
-    };
-    const std::int64_t count = M.rows * M.columns;
     const Scalar unit = unit_of(block_reduce(
-        count, Scalar(0), [&](std::int64_t i) { return fabs(element(i)); },
+        M.rows, M.columns, Scalar(0), [&](std::int64_t k, std::int64_t c) { return fabs(M(head, k, c)); },
         [](Scalar a, Scalar b) { return a > b ? a : b; }));
     const Scalar squares = block_reduce(
-        count, Scalar(0), [&](std::int64_t i) { return element(i) / unit * (element(i) / unit); },
+        M.rows, M.columns, Scalar(0),
+        [&](std::int64_t k, std::int64_t c) { return M(head, k, c) / unit * (M(head, k, c) / unit); },
         [](Scalar a, Scalar b) { return a + b; });
     const Scalar size = unit * sqrt(squares);
     if (threadIdx.x == 0) norm(head, 0, 0) = size;
@@ -70,26 +67,29 @@ __global__ void __launch_bounds__(threads_of_norm)
 }
 
 /// norm_c = u sqrt(sum_k (S_kc / u)^2) with u = max_k |S_kc|, factor_c = wanted_c / (norm_c + eps), S_kc <-
-/// factor_c S_kc
+/// factor_c S_kc: a warp for each column.
 template <class Scalar>
-__global__ void restore_columns(std::int64_t heads, const HeadMatrices<const Scalar> wanted, Scalar eps,
-                                const HeadMatrices<Scalar> norms, const HeadMatrices<Scalar> factors,
-                                const HeadMatrices<Scalar> S) {
-  each_of(heads, S.columns, [&](std::int64_t head, std::int64_t c) {
-    Scalar largest = 0;
-    for (std::int64_t k = 0; k < S.rows; ++k) {
-      const Scalar size = fabs(S(head, k, c));
-      if (size > largest) largest = size;
-    }
-    const Scalar unit = unit_of(largest);
-    Scalar squares = 0;
-    for (std::int64_t k = 0; k < S.rows; ++k) squares += S(head, k, c) / unit * (S(head, k, c) / unit);
+__global__ void __launch_bounds__(neighbours_of_norm* warp_size)
+    restore_columns(std::int64_t heads, const HeadMatrices<const Scalar> wanted, Scalar eps,
+                    const HeadMatrices<Scalar> norms, const HeadMatrices<Scalar> factors,
+                    const HeadMatrices<Scalar> S) {
+  const int lane = threadIdx.x % warp_size;
+  const std::int64_t c = std::int64_t{blockIdx.x} * neighbours_of_norm + threadIdx.x / warp_size;
+  if (c >= S.columns) return;
+  for (std::int64_t head = blockIdx.y; head < heads; head += gridDim.y) {
+    const Scalar unit = unit_of(warp_reduce(
+        S.rows, Scalar(0), [&](std::int64_t k) { return fabs(S(head, k, c)); },
+        [](Scalar a, Scalar b) { return a > b ? a : b; }));
+    const Scalar squares = warp_sum<Scalar>(
+        S.rows, [&](std::int64_t k) { return S(head, k, c) / unit * (S(head, k, c) / unit); });
     const Scalar norm = unit * sqrt(squares);
     const Scalar factor = wanted(head, 0, c) / (norm + eps);
-    norms(head, 0, c) = norm;
-    factors(head, 0, c) = factor;
-    for (std::int64_t k = 0; k < S.rows; ++k) S(head, k, c) *= factor;
-  });
+    if (lane == 0) {
+      norms(head, 0, c) = norm;
+      factors(head, 0, c) = factor;
+    }
+    for (std::int64_t k = lane; k < S.rows; k += warp_size) S(head, k, c) *= factor;
+  }
 }
 
 /// G_kc = sum_i eta_i K_ik R_ic over the rows [n, K], [n, V], [n, 1] of every head; with `adds` that is added
@@ -178,8 +178,10 @@ class Updates {
     add_scaled<Scalar>(heads_, {}, steps_(M, recorder), S, S);
     if (wanted_.heads() == 0) return;
     if (recorder) (*recorder)("S_free", S.matrix());
-    launch(restore_columns<Scalar>, grid_of_each(heads_, S.columns()), heads_, wanted_,
-           static_cast<Scalar>(column_norm_eps), norms_, factors_, S);
+    launch(restore_columns<Scalar>,
+           {{blocks_for(S.columns(), neighbours_of_norm), blocks_for(std::min(heads_, most_grid_blocks))},
+            neighbours_of_norm * warp_size},
+           heads_, wanted_, static_cast<Scalar>(column_norm_eps), norms_, factors_, S);
     if (!recorder) return;
     (*recorder)("column_norms", norms_.matrix().transpose());
     (*recorder)("column_factors", factors_.matrix().transpose());
@@ -379,16 +381,20 @@ class FamilyRun<LactTokens, Scalar> : public AnyFamily {
     const HeadMatrices<Scalar> R = way_.squared_loss ? device_.make("", O.rows(), dv).all() : tokens.V;
     const HeadMatrices<Scalar> no_momentum =
         device_.upload([](const Rows&) -> Matrix<Scalar> { return Matrix<Scalar>::Zero(1, 1); });
+    const auto take = [&](Index c) {
+      const Piece batch = batches_.piece(c);
+      if (!way_.update_first) read(tokens, batch, S, O);
+      // v, or v - S^T k
+      if (way_.squared_loss)
+        multiply(heads(), -1, rows(tokens.K, batch), S, 1, rows(tokens.V, batch), rows(R, batch));
+      tokens.gather(heads(), batch.first, batch.count, R, G);
+      updates(G, tokens.momentum.data ? tokens.momentum.middle_rows(c, 1) : no_momentum, S, M);
+      if (way_.update_first) read(tokens, batch, S, O);
+    };
+    constexpr Index batches_between_stops = 16;
     device_.compute([&] {
-      device_.in_parts(batches_.batch_count(), 1, [&](Index c, Index) {
-        const Piece batch = batches_.piece(c);
-        if (!way_.update_first) read(tokens, batch, S, O);
-        // v, or v - S^T k
-        if (way_.squared_loss)
-          multiply(heads(), -1, rows(tokens.K, batch), S, 1, rows(tokens.V, batch), rows(R, batch));
-        tokens.gather(heads(), batch.first, batch.count, R, G);
-        updates(G, tokens.momentum.data ? tokens.momentum.middle_rows(c, 1) : no_momentum, S, M);
-        if (way_.update_first) read(tokens, batch, S, O);
+      device_.in_parts(batches_.batch_count(), batches_between_stops, [&](Index first, Index count) {
+        for (Index c = first; c < first + count; ++c) take(c);
         await_device();
       });
     });

@@ -9,14 +9,19 @@
 
 #include "kernels/cuda/block.cuh"
 #include "kernels/cuda/engine.h"
+#include "kernels/cuda/tile_product.cuh"
 
 namespace palimpsest::cuda {
 
 namespace {
 
-constexpr int threads_of_block = 256;
+/// Products of queries are made in tiles, by a block as they make them.
+template <class Scalar>
+using QueryTile = Tile<Scalar, 4>;
+
+constexpr int threads_of_block = QueryTile<float>::threads;
 constexpr int threads_of_walk = 512;
-constexpr int queries_of_block = 16;
+constexpr int queries_of_block = QueryTile<float>::height;
 
 enum SolveState { done, running, stuck };
 
@@ -136,39 +141,76 @@ __global__ void chain_elements(const MesaChunks<Scalar> chunks) {
   });
 }
 
-/// A_ij = W_ij sum_d X_id k_jd for j <= i
+/// Calls visit(chunk, first_row, first_column) for tile blockIdx.x, of rows and `columns` columns, of every
+/// chunk that is this block's.
+template <class Scalar, class Visit>
+__device__ void each_tile(const MesaChunks<Scalar>& chunks, std::int64_t columns, Visit visit) {
+  using Tile = QueryTile<Scalar>;
+  const std::int64_t along = Tile::tiles_along(columns);
+  for (std::int64_t n = blockIdx.y; n < chunks.heads * chunks.chunks; n += gridDim.y) {
+    visit(MesaChunk<Scalar>{chunks, n}, blockIdx.x / along * Tile::height,
+          blockIdx.x % along * Tile::columns);
+  }
+}
+
+/// A_ij = W_ij sum_d X_id k_jd for j <= i, else 0: a block makes a tile.
 template <class Scalar>
-__global__ void fill_scores(const MesaChunks<Scalar> chunks) {
+__global__ void __launch_bounds__(threads_of_block) fill_scores(const MesaChunks<Scalar> chunks) {
+  using Tile = QueryTile<Scalar>;
+  __shared__ typename Tile::Room room;
   const std::int64_t L = chunks.L;
-  each_of(chunks.heads * chunks.chunks, L * L, [&](std::int64_t n, std::int64_t index) {
-    const MesaChunk<Scalar> chunk{chunks, n};
-    const std::int64_t i = index / L;
-    const std::int64_t j = index % L;
-    const Scalar* const x = chunks.X + (n * L + i) * chunks.K;
-    Scalar sum = 0;
-    for (std::int64_t d = 0; d < chunks.K && j <= i; ++d) sum += x[d] * chunk.k[j * chunks.K + d];
-    chunks.A[n * L * L + index] = chunk.W[index] * sum;
+  const std::int64_t K = chunks.K;
+  each_tile(chunks, L, [&](const MesaChunk<Scalar>& chunk, std::int64_t first_i, std::int64_t first_j) {
+    const Scalar* const X = chunks.X + (chunk.n * L + first_i) * K;
+    const Scalar* const k = chunk.k + first_j * K;
+    Tile products(room, L - first_i, L - first_j);
+    const bool is_seen = first_j < first_i + Tile::height;
+    products.template add<Neighbours::along_the_sum, Neighbours::along_the_sum>(
+        is_seen ? K : 0, [&](int i, std::int64_t d) { return X[i * K + d]; },
+        [&](std::int64_t d, int j) { return k[j * K + d]; });
+    products.each([&](int m, int c, Scalar product) {
+      const std::int64_t i = first_i + m;
+      const std::int64_t j = first_j + c;
+      chunks.A[(chunk.n * L + i) * L + j] = j <= i ? chunk.W[i * L + j] * product : Scalar(0);
+    });
   });
 }
 
-/// o_ic = g_i sum_d x_id Hkv_dc + sum_{j<=i} A_ij v_jc
+/// o_ic = g_i sum_d x_id Hkv_dc + sum_{j<=i} A_ij v_jc: a block makes a tile.
 template <class Scalar>
-__global__ void read_elements(const MesaChunks<Scalar> chunks) {
+__global__ void __launch_bounds__(threads_of_block) read_elements(const MesaChunks<Scalar> chunks) {
+  using Tile = QueryTile<Scalar>;
+  using enum Neighbours;
+  __shared__ typename Tile::Room room;
   const std::int64_t L = chunks.L;
-  each_of(chunks.heads * chunks.chunks, L * chunks.V, [&](std::int64_t n, std::int64_t index) {
-    const MesaChunk<Scalar> chunk{chunks, n};
-    const std::int64_t i = index / chunks.V;
-    const std::int64_t c = index % chunks.V;
-    const Scalar* const x = chunks.X + (n * L + i) * chunks.K;
-    const Scalar* const A_i = chunks.A + (n * L + i) * L;
-    Scalar carried = 0;
-    for (std::int64_t d = 0; d < chunks.K; ++d) carried += chunk.g_in[i] * x[d] * chunk.Hkv(d, c);
-    Scalar own = 0;
-    for (std::int64_t j = 0; j <= i; ++j) own += A_i[j] * chunk.v[j * chunks.V + c];
-    const std::int64_t at = n * L * chunks.V + index;
-    chunks.O[at] = carried + own;
-    if (chunks.inter) chunks.inter[at] = carried;
-    if (chunks.intra) chunks.intra[at] = own;
+  const std::int64_t K = chunks.K;
+  const std::int64_t V = chunks.V;
+  each_tile(chunks, V, [&](const MesaChunk<Scalar>& chunk, std::int64_t first_i, std::int64_t first_c) {
+    const std::int64_t row = chunk.n * L + first_i;
+    Tile carried(room, L - first_i, V - first_c);
+    carried.template add<along_the_sum, across_the_sum>(
+        K, [&](int m, std::int64_t d) { return chunk.g_in[first_i + m] * chunks.X[(row + m) * K + d]; },
+        [&](std::int64_t d, int c) { return chunk.Hkv(d, first_c + c); });
+    carried.each([&](int m, int c, Scalar sum) {
+      const std::int64_t at = (row + m) * V + first_c + c;
+      chunks.O[at] = sum;
+      if (chunks.inter) chunks.inter[at] = sum;
+    });
+    Tile own(room, L - first_i, V - first_c);
+    own.template add<along_the_sum, across_the_sum>(
+        min(first_i + Tile::height, L), [&](int m, std::int64_t j) { return chunks.A[(row + m) * L + j]; },
+        [&](std::int64_t j, int c) { return chunk.v[j * V + first_c + c]; });
+    own.each([&](int m, int c, Scalar sum) {
+      // 0 times a value that the query does not see is NaN if that is not finite.
+      if (!isfinite(sum)) {
+        sum = 0;
+        for (std::int64_t j = 0; j <= first_i + m; ++j)
+          sum += chunks.A[(row + m) * L + j] * chunk.v[j * V + first_c + c];
+      }
+      const std::int64_t at = (row + m) * V + first_c + c;
+      chunks.O[at] += sum;
+      if (chunks.intra) chunks.intra[at] = sum;
+    });
   });
 }
 
@@ -231,8 +273,8 @@ class ConjugateGradients {
   };
 
   __device__ ConjugateGradients(const MesaChunks<Scalar>& chunks, std::int64_t n, std::int64_t first_,
-                                Numbers& numbers_)
-      : chunk{chunks, n}, numbers(numbers_), first(first_) {}
+                                Numbers& numbers_, typename QueryTile<Scalar>::Room& room_)
+      : chunk{chunks, n}, numbers(numbers_), tile_room(room_), first(first_) {}
 
   __device__ void run() const {
     begin();
@@ -297,18 +339,40 @@ class ConjugateGradients {
     });
   }
 
-  /// M_i p_i of those that still run.
+  /// M_i p_i of all.
   __device__ void multiply_directions() const {
+    using Tile = QueryTile<Scalar>;
+    using enum Neighbours;
+    const auto directions = [&](int i, std::int64_t d) { return P[i * K + d]; };
     // A_ij = W_ij sum_d p_id k_jd for j <= i
-    each(count, first + count, [&](std::int64_t i, std::int64_t j) {
-      if (numbers.state[i] != running || j > first + i) return;
-      Scalar sum = 0;
-      for (std::int64_t d = 0; d < K; ++d) sum += P[i * K + d] * chunk.k[j * K + d];
-      A[i * L + j] = chunk.W[(first + i) * L + j] * sum;
-    });
-    each(count, K, [&](std::int64_t i, std::int64_t d) {
-      if (numbers.state[i] == running) MP[i * K + d] = product(chunk, first + i, d, P + i * K, A + i * L);
-    });
+    for (std::int64_t first_j = 0; first_j < first + count; first_j += Tile::columns) {
+      Tile scores(tile_room, count, first + count - first_j);
+      scores.template add<along_the_sum, along_the_sum>(
+          K, directions, [&](std::int64_t d, int j) { return chunk.k[(first_j + j) * K + d]; });
+      scores.each([&](int i, int c, Scalar sum) {
+        const std::int64_t j = first_j + c;
+        A[i * L + j] = j <= first + i ? chunk.W[(first + i) * L + j] * sum : Scalar(0);
+      });
+    }
+    __syncthreads();
+    // g_i sum_c p_ic Hkk_cd + sum_c p_ic ridge_cd + sum_{j<=i} A_ij k_jd
+    for (std::int64_t first_d = 0; first_d < K; first_d += Tile::columns) {
+      Tile products(tile_room, count, K - first_d);
+      products.template add<along_the_sum, across_the_sum>(
+          K, [&](int i, std::int64_t c) { return chunk.g_in[first + i] * P[i * K + c]; },
+          [&](std::int64_t c, int d) { return chunk.Hkk(c, first_d + d); });
+      products.template add<along_the_sum, across_the_sum>(
+          K, directions, [&](std::int64_t c, int d) { return chunk.ridge[c * K + first_d + d]; });
+      products.template add<along_the_sum, across_the_sum>(
+          first + count, [&](int i, std::int64_t j) { return A[i * L + j]; },
+          [&](std::int64_t j, int d) { return chunk.k[j * K + first_d + d]; });
+      products.each([&](int i, int d, Scalar sum) {
+        // 0 times a key that the query does not see is NaN if that is not finite.
+        if (!isfinite(sum)) sum = product(chunk, first + i, first_d + d, P + i * K, A + i * L);
+        MP[i * K + first_d + d] = sum;
+      });
+    }
+    __syncthreads();
   }
 
   /// One step of those that still run.
@@ -344,6 +408,7 @@ class ConjugateGradients {
 
   MesaChunk<Scalar> chunk;
   Numbers& numbers;
+  typename QueryTile<Scalar>::Room& tile_room;
   std::int64_t first;
   std::int64_t K = chunk.K;
   std::int64_t L = chunk.L;
@@ -361,10 +426,11 @@ template <class Scalar>
 __global__ void __launch_bounds__(threads_of_block)
     solve_queries(const MesaChunks<Scalar> chunks, const SolveRooms<Scalar> rooms) {
   __shared__ typename ConjugateGradients<Scalar>::Numbers numbers;
+  __shared__ typename QueryTile<Scalar>::Room room;
   const std::int64_t of_chunk = (chunks.L + queries_of_block - 1) / queries_of_block;
   for (std::int64_t index = blockIdx.x; index < chunks.heads * chunks.chunks * of_chunk; index += gridDim.x) {
     const ConjugateGradients<Scalar> gradients(chunks, index / of_chunk, index % of_chunk * queries_of_block,
-                                               numbers);
+                                               numbers, room);
     gradients.run();
     gradients.finish(room_of(rooms, blockIdx.x, chunks.K));
   }
@@ -560,9 +626,16 @@ class FamilyRun<MesaRows, Scalar> : public AnyFamily {
 
   /// A and O, from X.
   void read() const {
-    launch(fill_scores<Scalar>, of_each_chunk(chunks_.L * chunks_.L), chunks_);
-    launch(read_elements<Scalar>, of_each_chunk(chunks_.L * chunks_.V), chunks_);
+    launch(fill_scores<Scalar>, of_tiles(chunks_.L), chunks_);
+    launch(read_elements<Scalar>, of_tiles(chunks_.V), chunks_);
     if (chunks_.Q_back) launch(multiply_solutions<Scalar>, of_each_chunk(chunks_.L * chunks_.K), chunks_);
+  }
+
+  /// A block for every tile of the rows of a chunk and as many columns.
+  Grid of_tiles(Index columns) const {
+    return {{blocks_for(QueryTile<Scalar>::tiles(chunks_.L, columns)),
+             blocks_for(std::min(chunks_.heads * chunks_.chunks, most_grid_blocks))},
+            threads_of_block};
   }
 
   Grid of_each_chunk(Index count) const { return grid_of_each(chunks_.heads * chunks_.chunks, count); }

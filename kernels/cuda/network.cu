@@ -1,8 +1,12 @@
 // Memories that are networks, written to be read (spec 3.10, 3.12).
 //
 // A piece needs the weights after the piece before it: a block takes one head from its first token to its
-// last. Its threads share every matrix of a piece, an element each, and synchronise after it. The matrices
-// lie in device memory, where a trace reads them after a piece.
+// last. Its threads share every matrix of a piece and synchronise after it. The matrices lie in device
+// memory, where a trace reads them after a piece.
+//
+// A piece of few tokens reads all weights for little work, so that most of the time they are waited for. Each
+// is loaded once for four tokens, by neighbouring threads, a few at a time; and at the end of a batch the
+// weights change in the pass that sums up their gradient.
 
 #include "core/numbers/gelu_constants.h"
 #include "kernels/cuda/block.cuh"
@@ -13,6 +17,7 @@ namespace palimpsest::cuda {
 namespace {
 
 constexpr int threads = 512;
+constexpr int few_tokens = 4;
 
 /// More layers than any inner network has.
 constexpr int largest_layer_count = 2;
@@ -86,6 +91,59 @@ __device__ Scalar gelu_derivative(Scalar x) {
   return Scalar(0.5) * (1 + t) + bend;
 }
 
+/// Calls put(i, e, sum_{d < D} left(i, d) right(d, e)) for i < count and e < E, each by one thread: some
+/// threads share the sums of few_tokens rows and of one column, neighbours have neighbouring columns.
+template <class Scalar, class Left, class Right, class Put>
+__device__ void each_product(std::int64_t count, std::int64_t E, std::int64_t D, Left left, Right right,
+                             Put put) {
+  constexpr int columns = threads / few_tokens;
+  constexpr int shares = threads / columns;
+  __shared__ Scalar sums[shares][few_tokens][columns];
+  const int column = threadIdx.x % columns;
+  const int share = threadIdx.x / columns;
+  for (std::int64_t first = 0; first < E; first += columns) {
+    const std::int64_t e = first + column;
+    for (std::int64_t i = 0; i < count; i += few_tokens) {
+      Scalar sum[few_tokens] = {};
+#pragma unroll 8
+      for (std::int64_t d = share; d < D; d += shares) {
+        const Scalar factor = right(d, min(e, E - 1));
+        unrolled<few_tokens>([&](int n) { sum[n] += left(min(i + n, count - 1), d) * factor; });
+      }
+      unrolled<few_tokens>([&](int n) { sums[share][n][column] = sum[n]; });
+      __syncthreads();
+      Scalar all = 0;
+      for (int n = 0; n < shares; ++n) all += sums[n][share][column];
+      if (i + share < count && e < E) put(i + share, e, all);
+      __syncthreads();
+    }
+  }
+}
+
+/// Calls put(i, d, sum_{e < E} left(i, e) right(d, e)) for i < count and d < D, by one lane: a warp adds up
+/// the sums of few_tokens rows and as many d.
+template <class Scalar, class Left, class Right, class Put>
+__device__ void each_dot_product(std::int64_t count, std::int64_t D, std::int64_t E, Left left, Right right,
+                                 Put put) {
+  each_by_warp((D + few_tokens - 1) / few_tokens, [&](std::int64_t group, int lane) {
+    const std::int64_t first = group * few_tokens;
+    for (std::int64_t i = 0; i < count; i += few_tokens) {
+      Scalar sum[few_tokens][few_tokens] = {};
+#pragma unroll 4
+      for (std::int64_t e = lane; e < E; e += warp_size) {
+        unrolled<few_tokens>([&](int m) {
+          const Scalar factor = right(min(first + m, D - 1), e);
+          unrolled<few_tokens>([&](int n) { sum[n][m] += left(min(i + n, count - 1), e) * factor; });
+        });
+      }
+      unrolled<few_tokens, few_tokens>([&](int n, int m) {
+        const Scalar all = sum_of_lanes(sum[n][m]);
+        if (lane == n * few_tokens + m && i + n < count && first + m < D) put(i + n, first + m, all);
+      });
+    }
+  });
+}
+
 /// A piece of one head: its rows, and where its matrices lie.
 template <class Scalar>
 struct NetworkPiece {
@@ -102,6 +160,19 @@ struct NetworkPiece {
   const Scalar* eta = networks.eta + first_row;
   const Scalar* sigma = networks.sigma + first_row;
   Scalar* O = networks.O + first_row * V;
+
+  /// A weight and the sum of its gradients.
+  struct WithSum {
+    Scalar weight;
+    Scalar sum;
+  };
+
+  /// Calls put(i, take(i)) for i < count, each by one thread, a few at a time.
+  template <class Take, class Put>
+  static __device__ void each_few(std::int64_t count, Take take, Put put) {
+    few_at_once(std::int64_t{threadIdx.x}, count, std::int64_t{threads}, take, put);
+    __syncthreads();
+  }
 
   /// The gradients of all layers, times eta.
   __device__ void take_gradients() const {
@@ -123,44 +194,71 @@ struct NetworkPiece {
       const Scalar* const Z = rows(l - 1, networks.layer[l - 1].Z);
       Scalar* const G_below = rows(l - 1, networks.layer[l - 1].G);
       // G'_id = gelu'(Z_id) sum_e G_ie W_de
-      each(count, D, [&](std::int64_t i, std::int64_t d) {
-        Scalar sum = 0;
-        for (std::int64_t e = 0; e < E; ++e) sum += G[i * E + e] * W[d * E + e];
-        G_below[i * D + d] = sum * gelu_derivative(Z[i * D + d]);
-      });
+      each_dot_product<Scalar>(
+          count, D, E, [&](std::int64_t i, std::int64_t e) { return G[i * E + e]; },
+          [&](std::int64_t d, std::int64_t e) { return W[d * E + e]; },
+          [&](std::int64_t i, std::int64_t d, Scalar sum) {
+            G_below[i * D + d] = sum * gelu_derivative(Z[i * D + d]);
+          });
     }
   }
 
   /// A_de += sum_i H_id eta_i G_ie, and for a bias sum_i eta_i G_ie
   __device__ void add_to_sums() const {
+    each_gradient(true, [](Scalar&, Scalar& A, Scalar sum) { A = sum; });
+  }
+
+  /// The same, and the weights of the next batch: W -= s A, A <- 0. With `is_all` A is 0 before, too.
+  __device__ void end_batch(bool is_all) const {
+    const Scalar s = last_sigma();
+    each_gradient(!is_all, [s, is_all](Scalar& W, Scalar& A, Scalar sum) {
+      W -= s * sum;
+      if (!is_all) A = 0;
+    });
+  }
+
+  /// Calls visit(W, A, sum) for every number of all weights and biases and of the sums of their gradients,
+  /// `sum` being that of this piece, and with `adds` A + that.
+  template <class Visit>
+  __device__ void each_gradient(bool adds, Visit visit) const {
     for (int l = 0; l < networks.layers; ++l) {
       const std::int64_t D = networks.layer[l].inputs;
       const std::int64_t E = networks.layer[l].outputs;
       const Scalar* const H = inputs(l);
       const Scalar* const step = rows(l, networks.layer[l].step);
-      Scalar* const A = matrix(l, networks.layer[l].weights_sum);
-      Scalar* const a = row(l, networks.layer[l].bias_sum);
-      each(D, E, [&](std::int64_t d, std::int64_t e) {
-        Scalar sum = 0;
-        for (std::int64_t i = 0; i < count; ++i) sum += H[i * D + d] * step[i * E + e];
-        A[d * E + e] += sum;
-      });
-      each(a ? E : 0, [&](std::int64_t e) {
-        Scalar sum = 0;
-        for (std::int64_t i = 0; i < count; ++i) sum += step[i * E + e];
-        a[e] += sum;
-      });
+      const auto of = [&](Scalar* W, Scalar* A, std::int64_t inputs_of, auto input) {
+        each_few(
+            inputs_of * E,
+            [&](std::int64_t at) {
+              const int d = static_cast<int>(at) / static_cast<int>(E);
+              const int e = static_cast<int>(at) % static_cast<int>(E);
+              Scalar sum = 0;
+              for (std::int64_t i = 0; i < count; ++i) sum += input(i, d) * step[i * E + e];
+              return WithSum{W[at], adds ? A[at] + sum : sum};
+            },
+            [&](std::int64_t at, WithSum given) {
+              visit(given.weight, A[at], given.sum);
+              W[at] = given.weight;
+            });
+      };
+      of(matrix(l, networks.layer[l].weights), matrix(l, networks.layer[l].weights_sum), D,
+         [&](std::int64_t i, int d) { return H[i * D + d]; });
+      if (networks.layer[l].bias)
+        of(row(l, networks.layer[l].bias), row(l, networks.layer[l].bias_sum), 1,
+           [](std::int64_t, int) { return Scalar(1); });
     }
   }
 
-  /// Calls visit(W, A, own) for every number of all weights and biases, of the sums of their gradients and of
-  /// the last token's own.
-  template <class Visit>
-  __device__ void each_parameter(Visit visit) const {
+  /// Calls take(W, A, own) and then put with it for every number of all weights and biases, of the sums of
+  /// their gradients and of the last token's own.
+  template <class Take, class Put>
+  __device__ void each_parameter(Take take, Put put) const {
     for (int l = 0; l < networks.layers; ++l) {
       const NetworkLayer<Scalar>& layer = networks.layer[l];
       const auto of = [&](Scalar* W, Scalar* A, Scalar* own, std::int64_t size) {
-        each(W ? size : 0, [&](std::int64_t i) { visit(W[i], A[i], own[i]); });
+        each_few(
+            W ? size : 0, [&](std::int64_t i) { return take(W[i], A[i], own[i]); },
+            [&](std::int64_t i, Scalar taken) { put(W[i], A[i], own[i], taken); });
       };
       of(matrix(l, layer.weights), matrix(l, layer.weights_sum), matrix(l, layer.own_weights),
          layer.inputs * layer.outputs);
@@ -170,15 +268,17 @@ struct NetworkPiece {
 
   /// W - s A.
   __device__ void make_own_weights(Scalar s) const {
-    each_parameter([s](Scalar& W, Scalar& A, Scalar& own) { own = W - s * A; });
+    each_parameter([s](const Scalar& W, const Scalar& A, const Scalar&) { return W - s * A; },
+                   [](Scalar&, Scalar&, Scalar& own, Scalar taken) { own = taken; });
   }
 
   /// The next batch: W <- W_own, A <- 0.
   __device__ void begin_next_batch() const {
-    each_parameter([](Scalar& W, Scalar& A, Scalar& own) {
-      W = own;
-      A = 0;
-    });
+    each_parameter([](const Scalar&, const Scalar&, const Scalar& own) { return own; },
+                   [](Scalar& W, Scalar& A, Scalar&, Scalar taken) {
+                     W = taken;
+                     A = 0;
+                   });
   }
 
   /// The output of the network with the token's own weights.
@@ -192,7 +292,8 @@ struct NetworkPiece {
   }
 
   /// The same outputs without weights per token: token j changes that of token i by P_ij times its gradient.
-  __device__ void answer_by_similarity() const {
+  /// With `is_first` the batch has no earlier ones: A is 0.
+  __device__ void answer_by_similarity(bool is_first) const {
     for (int l = 0; l < networks.layers; ++l) {
       const std::int64_t D = networks.layer[l].inputs;
       const std::int64_t E = networks.layer[l].outputs;
@@ -206,28 +307,33 @@ struct NetworkPiece {
       Scalar* const P = networks.layer[l].P + head * networks.L * networks.L;
       Scalar* const Z = rows(l, networks.layer[l].Z_q);
       Scalar* const next = rows(l, networks.layer[l].X);
+      const auto query = [&](std::int64_t i, std::int64_t d) { return X[i * D + d]; };
       // P_ij = sigma_i (sum_d X_id H_jd + 1) for j <= i; the 1 is the bias, the weight of a constant feature
-      each(count, count, [&](std::int64_t i, std::int64_t j) {
-        Scalar sum = 0;
-        for (std::int64_t d = 0; d < D && j <= i; ++d) sum += X[i * D + d] * H[j * D + d];
-        P[i * count + j] = j <= i ? sigma[i] * (b ? sum + Scalar(1) : sum) : Scalar(0);
-      });
-      // Z_ie = sum_d X_id W_de + b_e - sum_{j<=i} P_ij eta_j G_je - sigma_i (sum_d X_id A_de + a_e)
-      each(count, E, [&](std::int64_t i, std::int64_t e) {
-        Scalar sum = 0;
-        Scalar earlier = 0;
-        for (std::int64_t d = 0; d < D; ++d) {
-          sum += X[i * D + d] * W[d * E + e];
-          earlier += X[i * D + d] * A[d * E + e];
-        }
-        Scalar learned = 0;
-        for (std::int64_t j = 0; j <= i; ++j) learned += P[i * count + j] * step[j * E + e];
-        sum -= learned;
-        if (b) sum += b[e];
-        if (b) earlier += a[e];
-        Z[i * E + e] = sum - sigma[i] * earlier;
-        if (next) next[i * E + e] = gelu(Z[i * E + e]);
-      });
+      each_dot_product<Scalar>(
+          count, count, D, query, [&](std::int64_t j, std::int64_t d) { return H[j * D + d]; },
+          [&](std::int64_t i, std::int64_t j, Scalar sum) {
+            P[i * count + j] = j <= i ? sigma[i] * (b ? sum + Scalar(1) : sum) : Scalar(0);
+          });
+      // sigma_i (sum_d X_id A_de + a_e), what earlier pieces of the batch have learned
+      if (!is_first) {
+        each_product<Scalar>(
+            count, E, D, query, [&](std::int64_t d, std::int64_t e) { return A[d * E + e]; },
+            [&](std::int64_t i, std::int64_t e, Scalar sum) {
+              Z[i * E + e] = sigma[i] * (a ? sum + a[e] : sum);
+            });
+      }
+      // Z_ie = sum_d X_id W_de + b_e - sum_{j<=i} P_ij eta_j G_je - that
+      each_product<Scalar>(
+          count, E, D, query, [&](std::int64_t d, std::int64_t e) { return W[d * E + e]; },
+          [&](std::int64_t i, std::int64_t e, Scalar sum) {
+            Scalar learned = 0;
+            for (std::int64_t j = 0; j <= i; ++j) learned += P[i * count + j] * step[j * E + e];
+            sum -= learned;
+            if (b) sum += b[e];
+            Scalar& Z_ie = Z[i * E + e];
+            Z_ie = is_first ? sum : sum - Z_ie;
+            if (next) next[i * E + e] = gelu(Z_ie);
+          });
     }
     write_outputs();
   }
@@ -240,12 +346,13 @@ struct NetworkPiece {
                              Scalar* next) const {
     const std::int64_t D = networks.layer[l].inputs;
     const std::int64_t E = networks.layer[l].outputs;
-    each(count, E, [&](std::int64_t i, std::int64_t e) {
-      Scalar sum = 0;
-      for (std::int64_t d = 0; d < D; ++d) sum += x[i * D + d] * W[d * E + e];
-      Z[i * E + e] = b ? sum + b[e] : sum;
-      if (next) next[i * E + e] = gelu(Z[i * E + e]);
-    });
+    each_product<Scalar>(
+        count, E, D, [&](std::int64_t i, std::int64_t d) { return x[i * D + d]; },
+        [&](std::int64_t d, std::int64_t e) { return W[d * E + e]; },
+        [&](std::int64_t i, std::int64_t e, Scalar sum) {
+          Z[i * E + e] = b ? sum + b[e] : sum;
+          if (next) next[i * E + e] = gelu(Z[i * E + e]);
+        });
   }
 
   /// A matrix, a row and rows of the piece of layer l, of this head.
@@ -338,7 +445,7 @@ template <class Scalar>
 __device__ void walk(const NetworkPiece<Scalar>& piece, bool dual) {
   piece.take_gradients();
   if (dual) {
-    piece.answer_by_similarity();
+    piece.answer_by_similarity(false);
     piece.add_to_sums();
   } else {
     piece.add_to_sums();
@@ -358,10 +465,15 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t batch_end = first - first % batch + batch;
     const std::int64_t next = smaller(smaller(first + networks.L, batch_end), end);
     const NetworkPiece<Scalar> piece{networks, blockIdx.x, first, next - first};
-    walk(piece, dual);
-    if (next == batch_end || next == networks.T) {
-      if (dual) piece.make_own_weights(piece.last_sigma());
-      piece.begin_next_batch();
+    const bool is_first = first % batch == 0;
+    const bool is_last = next == batch_end || next == networks.T;
+    if (!dual) {
+      walk(piece, dual);
+      if (is_last) piece.begin_next_batch();
+    } else {
+      piece.take_gradients();
+      piece.answer_by_similarity(is_first);
+      is_last ? piece.end_batch(is_first) : piece.add_to_sums();
     }
     first = next;
   }

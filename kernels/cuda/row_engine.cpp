@@ -51,7 +51,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
     const auto V = static_cast<double>(head.v.cols());
     const double matrices = (structure.erase != Erase::none ? 2 : 1) * (structure.plain_write ? 2 : 1);
     return sizeof(Scalar) *
-           (matrices * n * n + n * (2 * K + 4 * V) + static_cast<double>(structure.part_count()) * K * V);
+           (matrices * n * n + n * (5 * K + 4 * V) + static_cast<double>(structure.part_count()) * K * V);
   }
 
   Outputs run() {
@@ -133,6 +133,8 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
     const Index gates = programs_.decays_by_channel ? programs_.K : 1;
     const Index p = programs_.parts;
     const Index reads = std::min(L / programs_.rows_per_read, Index{programs_.R});
+    const Index tiles = (L + rows_of_channel_tile - 1) / rows_of_channel_tile;
+    const bool in_tiles = programs_.alpha.data && programs_.decays_by_channel && tiles > 1;
     const auto room_if = [&](bool wanted, const char* name, Index height, Index width) -> Scalar* {
       return wanted ? device_.make(name, programs_.heads * count, height, width).data() : nullptr;
     };
@@ -151,6 +153,10 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
             .erase_sight_in = room_if(has_parts_ && erases_, "erase_sight_in", L, p),
             .weights_out = room_if(has_parts_, "weights_out", L, p),
             .total = room_if(has_parts_, "total", p, p),
+            .channel_tiles = tiles,
+            .x_near = room_if(in_tiles, "", L, gates),
+            .y_far = room_if(in_tiles, "", L, gates),
+            .tile_decay = room_if(in_tiles, "", tiles, gates),
             .U = room_if(true, "U", L, programs_.V),
             .S_in = room_if(keeps_states, "S_in", p * programs_.K, programs_.V)};
   }

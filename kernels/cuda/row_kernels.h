@@ -114,6 +114,9 @@ struct ChunkTap {
   Scalar* S_written = nullptr;  // [p K, V]
 };
 
+/// Rows of a tile of a chunk whose key channels each have a decay.
+inline constexpr std::int64_t rows_of_channel_tile = 128;
+
 /// Some chunks of row programs that follow each other, from row `first_row` on, and what their rows see of
 /// each other, for all heads: tables [H, chunks, ..] in device memory, as core/engines/chunkwise.cpp names
 /// them. Of the last chunk only the rows that there are.
@@ -136,6 +139,12 @@ struct Chunks {
   Scalar* erase_sight_in = nullptr;  // [L, p]
   Scalar* weights_out = nullptr;     // [L, p]
   Scalar* total = nullptr;           // [p, p]
+
+  // Where key channels each have a decay and a chunk has several tiles; null: one tile.
+  std::int64_t channel_tiles = 1;
+  Scalar* x_near = nullptr;      // [L, K] readers, decayed since an end of a tile
+  Scalar* y_far = nullptr;       // [L, K] what is written, decayed to the end of its tile
+  Scalar* tile_decay = nullptr;  // [tiles, K] decay of a whole tile, or its logarithm
 
   Scalar* U = nullptr;     // [L, V] what the rows write
   Scalar* S_in = nullptr;  // [p K, V] the state before each chunk; where it is read later

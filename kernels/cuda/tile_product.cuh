@@ -8,14 +8,15 @@ namespace palimpsest {
 enum class Neighbours { along_the_sum, across_the_sum };
 
 /// A tile of a matrix product, D_mn = sum_j left(m, j) right(j, n), which a block of tile_threads makes
-/// together: 64 rows by 16 `width` columns. Pieces of both factors pass through shared memory; a thread has 4
-/// by `width` elements of D, every 16th row and every 16th column.
-template <class Scalar, int width>
+/// together: 16 `rows_of_a_thread` rows by 16 `width` columns. Pieces of both factors, `piece` numbers along
+/// the sum, pass through shared memory. A thread has every 16th column, and four rows side by side of every
+/// 64, which it loads at once.
+template <class Scalar, int width, int rows_of_a_thread = 4, int piece = 16>
 class Tile {
  public:
   static constexpr int side = 16;
+  static constexpr int together = 4;  // rows of a thread side by side
   static constexpr int threads = side * side;
-  static constexpr int rows_of_a_thread = 4;
   static constexpr int height = side * rows_of_a_thread;
   static constexpr int columns = side * width;
 
@@ -27,8 +28,8 @@ class Tile {
 
   /// What a block needs of shared memory, once for all of its tiles.
   struct Room {
-    Scalar left[side][height + 1];
-    Scalar right[side][columns + 1];
+    alignas(16) Scalar left[piece][height + together];
+    Scalar right[piece][columns + 1];
   };
 
   /// `rows_here` by `columns_here` elements exist, at least one: no others are read from the factors.
@@ -41,18 +42,18 @@ class Tile {
   template <Neighbours of_left, Neighbours of_right, class Left, class Right>
   __device__ void add(std::int64_t depth, Left left, Right right) {
     const int thread = threadIdx.x;
-    Scalar next_left[rows_of_a_thread];
-    Scalar next_right[width];
+    Scalar next_left[left_numbers];
+    Scalar next_right[right_numbers];
     // Beyond an edge the number there is read again and left out: no load waits for a branch.
     const auto fetch = [&](std::int64_t first) {
 #pragma unroll
-      for (int i = 0; i < rows_of_a_thread; ++i) {
+      for (int i = 0; i < left_numbers; ++i) {
         const auto [m, j] = place<of_left, height>(i);
         const Scalar number = left(min(m, rows_ - 1), min(first + j, depth - 1));
         next_left[i] = m < rows_ && first + j < depth ? number : Scalar(0);
       }
 #pragma unroll
-      for (int i = 0; i < width; ++i) {
+      for (int i = 0; i < right_numbers; ++i) {
         const auto [n, j] = place<of_right, columns>(i);
         const Scalar number = right(min(first + j, depth - 1), min(n, columns_ - 1));
         next_right[i] = n < columns_ && first + j < depth ? number : Scalar(0);
@@ -60,22 +61,25 @@ class Tile {
     };
 
     if (depth > 0) fetch(0);
-    for (std::int64_t first = 0; first < depth; first += side) {
-      unrolled<rows_of_a_thread>([&](int i) {
+    for (std::int64_t first = 0; first < depth; first += piece) {
+      unrolled<left_numbers>([&](int i) {
         const auto [m, j] = place<of_left, height>(i);
         room_.left[j][m] = next_left[i];
       });
-      unrolled<width>([&](int i) {
+      unrolled<right_numbers>([&](int i) {
         const auto [n, j] = place<of_right, columns>(i);
         room_.right[j][n] = next_right[i];
       });
       __syncthreads();
-      if (first + side < depth) fetch(first + side);  // on their way while these are multiplied
-      unrolled<side>([&](int j) {
-        unrolled<rows_of_a_thread, width>([&](int i, int w) {
-          sums_[i][w] += room_.left[j][thread / side + i * side] * room_.right[j][thread % side + w * side];
-        });
-      });
+      if (first + piece < depth) fetch(first + piece);  // on their way while these are multiplied
+      if (row(0) < rows_) {
+#pragma unroll 16
+        for (int j = 0; j < piece; ++j) {
+          unrolled<rows_of_a_thread, width>([&](int i, int w) {
+            sums_[i][w] += room_.left[j][row(i)] * room_.right[j][thread % side + w * side];
+          });
+        }
+      }
       __syncthreads();
     }
   }
@@ -84,13 +88,21 @@ class Tile {
   template <class Visit>
   __device__ void each(Visit visit) {
     unrolled<rows_of_a_thread, width>([&](int i, int w) {
-      const int m = threadIdx.x / side + i * side;
+      const int m = row(i);
       const int n = threadIdx.x % side + w * side;
       if (m < rows_ && n < columns_) visit(m, n, sums_[i][w]);
     });
   }
 
  private:
+  static constexpr int left_numbers = height * piece / threads;
+  static constexpr int right_numbers = columns * piece / threads;
+
+  /// Row i of this thread.
+  static __device__ int row(int i) {
+    return i / together * side * together + static_cast<int>(threadIdx.x) / side * together + i % together;
+  }
+
   /// Number i of a factor that this thread brings: its row or column of the tile, and its place in the sum.
   struct Place {
     int across;
@@ -98,9 +110,9 @@ class Tile {
   };
   template <Neighbours neighbours, int extent>
   static __device__ Place place(int i) {
-    const int thread = threadIdx.x;
-    if (neighbours == Neighbours::along_the_sum) return {thread / side + i * side, thread % side};
-    return {thread % extent, thread / extent + i * (threads / extent)};
+    const int number = static_cast<int>(threadIdx.x) + i * threads;
+    if (neighbours == Neighbours::along_the_sum) return {number / piece, number % piece};
+    return {number % extent, number / extent};
   }
 
   Room& room_;

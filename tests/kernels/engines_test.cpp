@@ -165,6 +165,20 @@ TEST_CASE("heads of awkward sizes are on the device what they are on the process
   }
 }
 
+TEST_CASE("chunks of several tiles are on the device what they are on the processor") {
+  constexpr RandomCase sizes[] = {{.tokens = 129, .dk = 5, .dv = 3, .log_gates = true},
+                                  {.tokens = 259, .dk = 33, .dv = 130, .seed = 2}};
+  constexpr std::string_view rows[] = {
+      "linear",          "gla",   "kda",          "longhorn",        "gated_deltanet",
+      "gated_deltanet2", "rwkv7", "deltaproduct", "two_sided_delta", "mesanet"};
+  for (const RandomCase& size : sizes) {
+    for_every_form(all_cases(size), Precision::f64, [&](const Case& each, Form form) {
+      if (form == Form::recurrent || std::ranges::find(rows, each.variant->id) == std::end(rows)) return;
+      for (const Index chunk_size : {64, 130, 300}) compare_alone(each, form, chunk_size);
+    });
+  }
+}
+
 TEST_CASE("what least squares do not know yet stays exactly symmetric on the device") {
   const Case rls = random_case("rls", {.tokens = 40, .dk = 19, .dv = 3, .initial_state = true});
   for_every_form({rls}, Precision::f64, [](const Case& each, Form form) {

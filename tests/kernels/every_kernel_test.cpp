@@ -208,10 +208,34 @@ void run_wide_keys() {
   // So many chunks that few heads take them in segments.
   for (const char* const id : {"linear", "scalar_decay", "gla", "deltanet", "gated_deltanet", "kda"})
     run_wide(id, {.tokens = 1500, .dk = 12, .dv = 12, .seed = 8}, Form::chunkwise, {Precision::bf16});
+  // Chunks of more rows than a small tile has, and than a large one.
+  for (const char* const id : {"gated_deltanet", "gla"})
+    run_wide(id, {.tokens = 130, .dk = 5, .dv = 3, .seed = 8}, Form::parallel,
+             {Precision::f64, Precision::f32});
+}
+
+/// So many heads that a product takes large tiles, which are cut off at both edges.
+template <class Scalar>
+void multiply_many_heads() {
+  constexpr Index heads = 300;
+  const Matrix<Scalar> A = Matrix<Scalar>::Random(130, 67);
+  const Matrix<Scalar> B = Matrix<Scalar>::Random(67, 129);
+  const std::vector<Matrix<Scalar>> all(heads, A);
+  const auto left = DeviceMatrices<Scalar>::of_heads(std::span<const Matrix<Scalar>>(all));
+  const DeviceMatrices<Scalar> right(B);
+  DeviceMatrices<Scalar> product(heads, A.rows(), B.cols());
+  const HeadMatrices<const Scalar> same = {right.data(), B.rows(), B.cols(), B.cols(), 1, 0};
+  multiply(heads, 2, left, same, 0, {}, product.all());
+  const Matrix<Scalar> expected = 2 * (A * B);
+  const double enough = 100 * std::numeric_limits<Scalar>::epsilon() * static_cast<double>(B.rows());
+  for (const Matrix<Scalar>& got : product.download())
+    REQUIRE((got - expected).cwiseAbs().maxCoeff() <= static_cast<Scalar>(enough));
 }
 
 /// What the race measures the device by, and rounding, which no run asks for in f64.
 void launch_the_rest() {
+  multiply_many_heads<double>();
+  multiply_many_heads<float>();
   DeviceArray<double> never(1);
   CHECK(cuda::multiply_adds<double>(never.data()) > 0);
   CHECK(cuda::multiply_adds<float>(never.data()) > 0);
