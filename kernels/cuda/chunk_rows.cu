@@ -22,13 +22,20 @@ constexpr int threads = warps * warp_size;
 /// Tiles of a block that goes from chunk to chunk: as long pieces as fit beside its other tables, since it
 /// waits for each. Tiles of a block that does not, and those where a chunk has more rows than one.
 template <class Scalar>
-using ChainTile = Tile<Scalar, 1, 4, sizeof(Scalar) == sizeof(float) ? 64 : 16>;
+using ChainTile = Tile<Scalar, 1, 4, sizeof(Scalar) == sizeof(float) ? 32 : 16>;
 template <class Scalar>
 using SmallTile = Tile<Scalar, 4>;
 template <class Scalar>
-using LargeTile = Tile<Scalar, 8, 8>;
+using LargeTile = Tile<Scalar, 4, 8>;
 static_assert(LargeTile<float>::height == rows_of_channel_tile);
-static_assert(LargeTile<float>::columns == rows_of_channel_tile);
+static_assert(rows_of_channel_tile % LargeTile<float>::columns == 0);
+
+/// Blocks of these that a multiprocessor has registers for at the same time.
+template <class Scalar>
+inline constexpr int blocks_of = sizeof(Scalar) == sizeof(float) ? 2 : 1;
+
+/// Rows of one long chunk whose writes a block finds before all blocks add up what they erase later.
+constexpr std::int64_t rows_at_once = 512;
 
 /// Calls use(tile) with one of the two last.
 template <class Scalar, class Use>
@@ -254,7 +261,7 @@ __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar
 /// Z_sj = W_sj x_s^T y_j replaces W; y_j is multiplied by beta_j where strengths are given. A block makes a
 /// tile.
 template <class Scalar, class Tile>
-__global__ void __launch_bounds__(Tile::threads)
+__global__ void __launch_bounds__(Tile::threads, blocks_of<Scalar>)
     multiply_products(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
                       const Readers<Scalar> readers, const DeviceRows<const Scalar> x,
                       const DeviceRows<const Scalar> y, const DeviceRows<const Scalar> beta, Scalar* scores) {
@@ -401,7 +408,7 @@ __global__ void decay_readers(const RowPrograms<Scalar> rows, const Chunks<Scala
 /// Z_sj of a tile of readers with all tiles of writes before those near it, from the last to the first: what
 /// decays between both, b_d, goes with the readers, Z_sj = sum_d x_near_sd b_d y_far_jd.
 template <class Scalar>
-__global__ void __launch_bounds__(LargeTile<Scalar>::threads)
+__global__ void __launch_bounds__(LargeTile<Scalar>::threads, blocks_of<Scalar>)
     multiply_channels(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
                       const Readers<Scalar> readers, Scalar* scores) {
   using Tile = LargeTile<Scalar>;
@@ -417,10 +424,8 @@ __global__ void __launch_bounds__(LargeTile<Scalar>::threads)
   if (height <= 0) return;
   const Scalar* const x_near = chunk.table(chunks.x_near, chunks.L * K) + first_s * K;
   Scalar* const Z = chunk.table(scores, readers.of_a_chunk * chunks.L) + first_s * chunks.L;
-  const std::int64_t tiles = first_near(chunk, readers, first_s) / Tile::columns;
+  const std::int64_t tiles = first_near(chunk, readers, first_s) / rows_of_channel_tile;
   for (std::int64_t tile = tiles; tile-- > 0;) {
-    const std::int64_t first_j = tile * Tile::columns;
-    const Scalar* const y_far = chunk.table(chunks.y_far, chunks.L * K) + first_j * K;
     const Scalar* const tile_after =
         chunk.table(chunks.tile_decay, chunks.channel_tiles * K) + (tile + 1) * K;
     for (std::int64_t d = threadIdx.x; d < K; d += Tile::threads) {
@@ -429,14 +434,18 @@ __global__ void __launch_bounds__(LargeTile<Scalar>::threads)
       b[d] = decay_of(between[d], rows.gates_are_logs);
     }
     __syncthreads();
-    Tile products(room, height, Tile::columns);
-    products.template add<Neighbours::along_the_sum, Neighbours::along_the_sum>(
-        K, [&](int s, std::int64_t d) { return x_near[s * K + d] * b[d]; },
-        [&](std::int64_t d, int j) { return y_far[j * K + d]; });
-    products.each([&](int s, int j, Scalar product) {
-      const std::int64_t writes = chunk.since(readers.times.writes, readers.first(chunk) + first_s + s);
-      Z[s * chunks.L + first_j + j] = first_j + j < writes ? product : Scalar(0);
-    });
+    for (std::int64_t first_j = tile * rows_of_channel_tile; first_j < (tile + 1) * rows_of_channel_tile;
+         first_j += Tile::columns) {
+      const Scalar* const y_far = chunk.table(chunks.y_far, chunks.L * K) + first_j * K;
+      Tile products(room, height, Tile::columns);
+      products.template add<Neighbours::along_the_sum, Neighbours::along_the_sum>(
+          K, [&](int s, std::int64_t d) { return x_near[s * K + d] * b[d]; },
+          [&](std::int64_t d, int j) { return y_far[j * K + d]; });
+      products.each([&](int s, int j, Scalar product) {
+        const std::int64_t writes = chunk.since(readers.times.writes, readers.first(chunk) + first_s + s);
+        Z[s * chunks.L + first_j + j] = first_j + j < writes ? product : Scalar(0);
+      });
+    }
   }
 }
 
@@ -529,16 +538,16 @@ struct Columns {
     }
   }
 
-  /// D_mc += sum_j X_mj Y_jc over the first `depth` of the writes j that row m sees.
-  __device__ void add_seen(Tile& D, std::int64_t depth, const Scalar* X, const Scalar* Y,
+  /// D_mc += sum_j X_mj Y_jc over the writes from j = begin to end - 1 that row m sees.
+  __device__ void add_seen(Tile& D, std::int64_t begin, std::int64_t end, const Scalar* X, const Scalar* Y,
                            std::int64_t Y_stride) const {
     D.template add<Neighbours::along_the_sum, Neighbours::across_the_sum>(
-        depth,
+        end - begin,
         [&](int m, std::int64_t j) {
-          const Scalar X_mj = X[m * L + j];
-          return j < times.writes[m] ? X_mj : Scalar(0);
+          const Scalar X_mj = X[m * L + begin + j];
+          return begin + j < times.writes[m] ? X_mj : Scalar(0);
         },
-        [&](std::int64_t j, int c) { return Y[j * Y_stride + first_column + c]; });
+        [&](std::int64_t j, int c) { return Y[(begin + j) * Y_stride + first_column + c]; });
   }
 
   /// sum_{j < end} X_j U_jc mu_{j+1 .. last, c}
@@ -575,11 +584,23 @@ struct Columns {
     __syncthreads();
   }
 
-  /// U_i = R_i - sum_{j<i} N_ij U_j, R_i = v_i - a_i^T (g o S) - sum_j N+_ij v+_j
-  __device__ void write(const Scalar* S, const ChunkTap<Scalar>& tap) const {
+  /// U_i = sum_{j < begin} N_ij U_j for the rows of one tile.
+  __device__ void erase_earlier(std::int64_t first, std::int64_t begin) const {
+    const std::int64_t height = min(chunk.L - first, std::int64_t{Tile::height});
+    note(rows.erases, chunk.first + first, height);
+    Scalar* const U = chunk.table(chunks.U, L * V);
+    Tile erased(room, height, count);
+    add_seen(erased, 0, begin, chunk.table(chunks.N, L * L) + first * L, U, V);
+    erased.each([&](int m, int n, Scalar sum) { U[(first + m) * V + first_column + n] = sum; });
+  }
+
+  /// U_i = R_i - sum_{j<i} N_ij U_j, R_i = v_i - a_i^T (g o S) - sum_j N+_ij v+_j for the rows from `begin`
+  /// to `end` - 1; of the sum U_i holds those before `begin`.
+  __device__ void write(const Scalar* S, std::int64_t begin, std::int64_t end,
+                        const ChunkTap<Scalar>& tap) const {
     if (!rows.erase) return copy_values();
     Scalar* const U = chunk.table(chunks.U, L * V);
-    for (std::int64_t first = 0; first < chunk.L; first += Tile::height) {
+    for (std::int64_t first = begin; first < min(end, chunk.L); first += Tile::height) {
       const std::int64_t height = min(chunk.L - first, std::int64_t{Tile::height});
       note(rows.erases, chunk.first + first, height);
       Tile known(room, height, count);
@@ -591,17 +612,18 @@ struct Columns {
         known.each([&](int m, int c, Scalar& sum) { sum *= m_in[m * V + c]; });
       }
       if (rows.k_plain.data)
-        add_seen(known, times.writes[height - 1], chunk.table(chunks.N_plain, L * L) + first * L,
+        add_seen(known, 0, times.writes[height - 1], chunk.table(chunks.N_plain, L * L) + first * L,
                  chunk.row(rows.v_plain, 0), rows.v_plain.token_stride);
       known.each([&](int m, int n, Scalar sum) {
         const std::int64_t i = first + m;
         const std::int64_t c = first_column + n;
         const Scalar R = (rows.writes_value ? chunk.row(rows.v, i)[c] : Scalar(0)) - sum;
-        U[i * V + c] = R;
+        Scalar& U_ic = U[i * V + c];
+        U_ic = begin > 0 ? R - U_ic : R;
         if (tap.R) tap.R[i * V + c] = R;
       });
 
-      // What the tiles before it wrote.
+      // What the tiles before it wrote, from `begin` on.
       const Scalar* const N = chunk.table(chunks.N, L * L) + first * L;
       Tile erased(room, height, count);
       if (rows.mu.data) {
@@ -609,7 +631,7 @@ struct Columns {
           sum = faded_sum(N + m * L, min(first, times.writes[m]), first + m, first_column + n);
         });
       } else {
-        add_seen(erased, min(first, times.writes[height - 1]), N, U, V);
+        add_seen(erased, begin, max(begin, min(first, times.writes[height - 1])), N, U, V);
       }
       erased.each([&](int m, int n, Scalar sum) { U[(first + m) * V + first_column + n] -= sum; });
       substitute(first, static_cast<int>(height));
@@ -696,8 +718,8 @@ struct Columns {
     };
     Tile intra(room, height, count);
     if (!rows.mu.data) {
-      add_seen(intra, depth, P, U, V);
-      if (P_plain) add_seen(intra, depth, P_plain, v_plain, rows.v_plain.token_stride);
+      add_seen(intra, 0, depth, P, U, V);
+      if (P_plain) add_seen(intra, 0, depth, P_plain, v_plain, rows.v_plain.token_stride);
     }
     intra.each([&](int m, int n, Scalar sum) {
       const std::int64_t c = first_column + n;
@@ -785,7 +807,7 @@ struct Columns {
 template <class Scalar>
 __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
     chain_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks, bool outputs,
-                  const ChunkTap<Scalar> tap) {
+                  std::int64_t begin, std::int64_t end, const ChunkTap<Scalar> tap) {
   using Tile = ChainTile<Scalar>;
   __shared__ typename Tile::Room room;
   __shared__ TileTimes<Tile> times;
@@ -799,7 +821,7 @@ __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
   for (std::int64_t index = 0; index < chunks.count; ++index) {
     const Chunk<Scalar> chunk{rows, chunks, index, blockIdx.y};
     const Columns<Scalar, Tile> columns{chunk, room, times, N_of_tile, &one, first_column};
-    if (!outputs && chunks.S_in) {
+    if (!outputs && chunks.S_in && begin == 0) {
       Scalar* const S_in = chunk.table(chunks.S_in, state);
       for (std::int64_t place = threadIdx.x; place < rows.parts * rows.K * Tile::columns;
            place += Tile::threads) {
@@ -808,7 +830,8 @@ __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
         if (c < rows.V) S_in[at] = S[at];
       }
     }
-    columns.write(S, tap);
+    columns.write(S, begin, end, tap);
+    if (end < chunks.L) continue;
     for (std::int64_t first = 0; outputs && first < chunk.reads; first += Tile::height)
       columns.read(first, S, tap);
     __syncthreads();  // all have read S
@@ -816,8 +839,23 @@ __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
   }
 }
 
+/// What the rows from `begin` on erase of writes before `begin`: a block makes a tile.
+template <class Scalar>
+__global__ void __launch_bounds__(SmallTile<Scalar>::threads)
+    erase_earlier(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks, std::int64_t begin) {
+  using Tile = SmallTile<Scalar>;
+  __shared__ typename Tile::Room room;
+  __shared__ TileTimes<Tile> times;
+  const std::int64_t tiles_along = Tile::tiles_along(rows.V);
+  const std::int64_t first = begin + blockIdx.x / tiles_along * Tile::height;
+  const Chunk<Scalar> chunk{rows, chunks, 0, blockIdx.z};
+  if (first >= chunk.L) return;
+  const std::int64_t first_column = blockIdx.x % tiles_along * Tile::columns;
+  Columns<Scalar, Tile>{chunk, room, times, nullptr, nullptr, first_column}.erase_earlier(first, begin);
+}
+
 template <class Scalar, class Tile>
-__global__ void __launch_bounds__(Tile::threads)
+__global__ void __launch_bounds__(Tile::threads, blocks_of<Scalar>)
     read_columns(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks, const ChunkTap<Scalar> tap) {
   __shared__ typename Tile::Room room;
   __shared__ TileTimes<Tile> times;
@@ -929,8 +967,18 @@ template <class Scalar>
 void Chunks<Scalar>::chain(const RowPrograms<Scalar>& rows, bool outputs, const ChunkTap<Scalar>& tap) const {
   if (count == 0) return;
   using Tile = ChainTile<Scalar>;
-  launch(chain_columns<Scalar>, {{blocks_for(rows.V, Tile::columns), blocks_for(rows.heads)}, Tile::threads},
-         rows, *this, outputs, tap);
+  const std::int64_t at_once = count == 1 && rows.erase && !rows.mu.data ? rows_at_once : L;
+  for (std::int64_t begin = 0; begin < L; begin += at_once) {
+    using Earlier = SmallTile<Scalar>;
+    if (begin > 0)
+      launch(erase_earlier<Scalar>,
+             {{blocks_for(Earlier::tiles(std::min(at_once, L - begin), rows.V)), 1, blocks_for(rows.heads)},
+              Earlier::threads},
+             rows, *this, begin);
+    launch(chain_columns<Scalar>,
+           {{blocks_for(rows.V, Tile::columns), blocks_for(rows.heads)}, Tile::threads}, rows, *this, outputs,
+           begin, begin + at_once, tap);
+  }
 }
 
 template <class Scalar>

@@ -16,11 +16,11 @@ namespace {
 template <class Scalar>
 using SmallTile = Tile<Scalar, 2, 4, 32>;
 template <class Scalar>
-using LargeTile = Tile<Scalar, 8, 8>;
+using LargeTile = Tile<Scalar, 4, 8>;
 
 /// D_mn = a sum_k A_mk B_kn + b C_mn
 template <class Scalar, class Tile>
-__global__ void __launch_bounds__(Tile::threads)
+__global__ void __launch_bounds__(Tile::threads, sizeof(Scalar) == sizeof(float) ? 2 : 1)
     multiply_tiles(std::int64_t heads, Scalar a, const HeadMatrices<const Scalar> A,
                    const HeadMatrices<const Scalar> B, Scalar b, const HeadMatrices<const Scalar> C,
                    const HeadMatrices<Scalar> D) {

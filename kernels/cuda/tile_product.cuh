@@ -44,20 +44,34 @@ class Tile {
     const int thread = threadIdx.x;
     Scalar next_left[left_numbers];
     Scalar next_right[right_numbers];
+    const auto fetch_all = [&](std::int64_t first) {
+      unrolled<left_numbers>([&](int i) {
+        const auto [m, j] = place<of_left, height>(i);
+        next_left[i] = left(m, first + j);
+      });
+      unrolled<right_numbers>([&](int i) {
+        const auto [n, j] = place<of_right, columns>(i);
+        next_right[i] = right(first + j, n);
+      });
+    };
     // Beyond an edge the number there is read again and left out: no load waits for a branch.
-    const auto fetch = [&](std::int64_t first) {
-#pragma unroll
-      for (int i = 0; i < left_numbers; ++i) {
+    const auto fetch_some = [&](std::int64_t first) {
+      unrolled<left_numbers>([&](int i) {
         const auto [m, j] = place<of_left, height>(i);
         const Scalar number = left(min(m, rows_ - 1), min(first + j, depth - 1));
         next_left[i] = m < rows_ && first + j < depth ? number : Scalar(0);
-      }
-#pragma unroll
-      for (int i = 0; i < right_numbers; ++i) {
+      });
+      unrolled<right_numbers>([&](int i) {
         const auto [n, j] = place<of_right, columns>(i);
         const Scalar number = right(min(first + j, depth - 1), min(n, columns_ - 1));
         next_right[i] = n < columns_ && first + j < depth ? number : Scalar(0);
-      }
+      });
+    };
+    const auto fetch = [&](std::int64_t first) {
+      if (rows_ == height && columns_ == columns && first + piece <= depth)
+        fetch_all(first);
+      else
+        fetch_some(first);
     };
 
     if (depth > 0) fetch(0);
@@ -73,7 +87,7 @@ class Tile {
       __syncthreads();
       if (first + piece < depth) fetch(first + piece);  // on their way while these are multiplied
       if (row(0) < rows_) {
-#pragma unroll 16
+#pragma unroll 8
         for (int j = 0; j < piece; ++j) {
           unrolled<rows_of_a_thread, width>([&](int i, int w) {
             sums_[i][w] += room_.left[j][row(i)] * room_.right[j][thread % side + w * side];

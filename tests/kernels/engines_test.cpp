@@ -167,7 +167,8 @@ TEST_CASE("heads of awkward sizes are on the device what they are on the process
 
 TEST_CASE("chunks of several tiles are on the device what they are on the processor") {
   constexpr RandomCase sizes[] = {{.tokens = 129, .dk = 5, .dv = 3, .log_gates = true},
-                                  {.tokens = 259, .dk = 33, .dv = 130, .seed = 2}};
+                                  {.tokens = 259, .dk = 33, .dv = 130, .seed = 2},
+                                  {.tokens = 577, .dk = 4, .dv = 67, .seed = 3}};
   constexpr std::string_view rows[] = {
       "linear",          "gla",   "kda",          "longhorn",        "gated_deltanet",
       "gated_deltanet2", "rwkv7", "deltaproduct", "two_sided_delta", "mesanet"};
