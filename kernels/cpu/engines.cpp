@@ -2,6 +2,7 @@
 // tensor of a step, is core's.
 
 #include "core/engines/engines.h"
+
 #include <limits>
 
 #include "core/base/parallel_for.h"

@@ -47,19 +47,19 @@ class Poisoned {
   Matrix<float> all_;
 };
 
-struct Size {
+struct ProductSize {
   Index M;
   Index N;
   Index K;
 };
 
-constexpr Size sizes[] = {{1, 1, 1},    {1, 17, 3},    {6, 16, 64},    {7, 15, 65},
-                          {13, 33, 5},  {16, 64, 64},  {17, 63, 63},   {5, 65, 129},
-                          {65, 79, 17}, {64, 128, 16}, {20, 130, 200}, {3, 4, 0}};
+constexpr ProductSize sizes[] = {{1, 1, 1},    {1, 17, 3},    {6, 16, 64},    {7, 15, 65},
+                                 {13, 33, 5},  {16, 64, 64},  {17, 63, 63},   {5, 65, 129},
+                                 {65, 79, 17}, {64, 128, 16}, {20, 130, 200}, {3, 4, 0}};
 
 /// C against keep C + factor A B in f64. K sums in f32, each rounded once, and two roundings at the end, are
 /// off by at most (K + 3) half steps of the sum of magnitudes.
-void check_product(const Size& size, bool turns_A, bool turns_B, float keep, float factor) {
+void check_product(const ProductSize& size, bool turns_A, bool turns_B, float keep, float factor) {
   INFO(size.M << " x " << size.N << " x " << size.K << (turns_A ? " A^T" : "") << (turns_B ? " B^T" : "")
               << " keep " << keep << " factor " << factor);
   std::mt19937 generator(5);
@@ -86,7 +86,7 @@ void check_product(const Size& size, bool turns_A, bool turns_B, float keep, flo
 
 TEST_CASE("products in vector instructions are exact to their rounding, whatever the sizes and strides") {
   on_every_target([] {
-    for (const Size& size : sizes) {
+    for (const ProductSize& size : sizes) {
       for (const bool turns_A : {false, true}) {
         for (const bool turns_B : {false, true}) {
           for (const auto& [keep, factor] :

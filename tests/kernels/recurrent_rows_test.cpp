@@ -207,18 +207,18 @@ double error(const Run& run, const Run& right) {
 }
 
 /// By one kernel or the other.
-using Kernel = std::function<void(std::span<const cpu::HeadRows>)>;
+using RowsKernel = std::function<void(std::span<const cpu::HeadRows>)>;
 
-Kernel recurrent_kernel(unsigned threads = 1) {
+RowsKernel recurrent_kernel(unsigned threads = 1) {
   return [threads](std::span<const cpu::HeadRows> rows) { cpu::recurrent_rows(rows, threads); };
 }
 
-Kernel chunk_kernel(Index chunk_size, unsigned threads = 1) {
+RowsKernel chunk_kernel(Index chunk_size, unsigned threads = 1) {
   return [=](std::span<const cpu::HeadRows> rows) { cpu::chunk_rows(rows, chunk_size, threads); };
 }
 
 /// The largest error of any head.
-double error_of(RandomHeads& random, const Kernel& kernel = recurrent_kernel()) {
+double error_of(RandomHeads& random, const RowsKernel& kernel = recurrent_kernel()) {
   const std::vector<cpu::HeadRows> views = random.views();
   std::vector<Run> right;
   for (const cpu::HeadRows& head : views) right.push_back(reference(head));
@@ -328,7 +328,7 @@ TEST_CASE("a wrong number among the inputs of the vector kernel is found") {
     (faulty.front().*fault).data +=
         (faulty.front().*fault).stride;  // the second token's in place of the first's
     faulty.front().rows = faulty.front().reads = 64;
-    for (const Kernel& kernel : {recurrent_kernel(), chunk_kernel(16)}) {
+    for (const RowsKernel& kernel : {recurrent_kernel(), chunk_kernel(16)}) {
       kernel(faulty);
       const Matrix<double> o = result(faulty.front()).o;
       CHECK((o - right.o.topRows(64)).cwiseAbs().maxCoeff() > 1e-2 * right.o.cwiseAbs().maxCoeff());

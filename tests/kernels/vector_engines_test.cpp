@@ -12,15 +12,15 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr Index chunk = 16;
-constexpr double allowed = 2e-5;  // of every form in f32 (docs/accuracy.md)
+constexpr Index chunk_size = 16;
+constexpr double allowed_in_f32 = 2e-5;  // of every form in f32 (docs/accuracy.md)
 
 /// Rules that are computed with products over a batch of tokens.
 constexpr const char* rules[] = {"ttt_mlp",  "ttt_linear",     "lact", "titans", "linear",
                                  "deltanet", "gated_deltanet", "kda",  "rwkv7",  "deltaproduct"};
 
 Output by(const Backend& backend, const Case& each, Precision precision) {
-  return backend.run(*each.variant, each.sequence, Form::chunkwise, precision, chunk);
+  return backend.run(*each.variant, each.sequence, Form::chunkwise, precision, chunk_size);
 }
 
 /// How far the fast engine in f32 is from the clear one in f64, each with the inputs rounded to f32.
@@ -30,7 +30,7 @@ void check(const Case& each) {
       fused_kernel(fast_cpu_backend(), *each.variant, each.sequence, Form::chunkwise, Precision::f32);
   CHECK(kernel.empty() == (each.sequence.tokens == 0));
   const Output right = by(cpu_backend(), each, Precision::f64);
-  CHECK(compare(by(fast_cpu_backend(), each, Precision::f32), right).error < each.allowed(allowed));
+  CHECK(compare(by(fast_cpu_backend(), each, Precision::f32), right).error < each.allowed(allowed_in_f32));
 }
 
 /// Whether two outputs are the same to the bit.
@@ -77,7 +77,7 @@ TEST_CASE("engines with products in vector instructions give the same bits on an
     for (const unsigned threads : {1U, 2U, 3U}) {
       use_threads(threads);
       for (Output& output :
-           fast_cpu_backend().run_heads(*each.variant, heads, Form::chunkwise, Precision::f32, chunk))
+           fast_cpu_backend().run_heads(*each.variant, heads, Form::chunkwise, Precision::f32, chunk_size))
         all.push_back(std::move(output));
     }
     use_threads(0);
@@ -97,7 +97,7 @@ TEST_CASE("a wrong number among the inputs of engines with vector products is fo
       };
       const Case faulty = changed(each, name, at_token_9);
       CHECK(compare(by(fast_cpu_backend(), faulty, Precision::f32), right).error >
-            10 * each.allowed(allowed));
+            10 * each.allowed(allowed_in_f32));
     }
   }
 }
@@ -107,7 +107,7 @@ TEST_CASE("runs of engines with vector products can be stopped") {
     INFO(id);
     const Case each = random_case(id, {.tokens = 65});
     CHECK_THROWS_AS(fast_cpu_backend().run(*each.variant, each.sequence, Form::chunkwise, Precision::f32,
-                                           chunk, stopped()),
+                                           chunk_size, stopped()),
                     Cancelled);
   }
 }
