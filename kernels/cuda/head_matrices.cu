@@ -33,10 +33,12 @@ __global__ void __launch_bounds__(Tile::threads, sizeof(Scalar) == sizeof(float)
       Tile products(room, D.rows - first_m, D.columns - first_n);
       const auto left = [&](int m, std::int64_t k) { return A(head, first_m + m, k); };
       const auto right = [&](std::int64_t k, int n) { return B(head, k, first_n + n); };
-      if (B.column_stride == 1)
-        products.template add<along_the_sum, across_the_sum>(A.columns, left, right);
-      else
-        products.template add<along_the_sum, along_the_sum>(A.columns, left, right);
+      const bool A_along = A.column_stride == 1;
+      const bool B_across = B.column_stride == 1;
+      if (A_along && B_across) products.template add<along_the_sum, across_the_sum>(A.columns, left, right);
+      if (A_along && !B_across) products.template add<along_the_sum, along_the_sum>(A.columns, left, right);
+      if (!A_along && B_across) products.template add<across_the_sum, across_the_sum>(A.columns, left, right);
+      if (!A_along && !B_across) products.template add<across_the_sum, along_the_sum>(A.columns, left, right);
       products.each([&](int m, int n, Scalar sum) {
         Scalar& D_mn = D(head, first_m + m, first_n + n);
         D_mn = b == 0 ? a * sum : a * sum + b * C(head, first_m + m, first_n + n);

@@ -44,31 +44,44 @@ class Tile {
     const int thread = threadIdx.x;
     Scalar next_left[left_numbers];
     Scalar next_right[right_numbers];
-    // Beyond an edge the number there is read again and left out: no load waits for a branch.
-    const auto fetch = [&](std::int64_t first) {
-      // Places are found anew for each piece: kept from piece to piece they would take most registers.
-      int own = thread;
-      asm volatile("" : "+r"(own));
+    const auto fetch_all = [&](std::int64_t first) {
       unrolled<left_numbers>([&](int i) {
-        const auto [m, j] = place<of_left, height>(own, i);
+        const auto [m, j] = place<of_left, height>(i);
+        next_left[i] = left(m, first + j);
+      });
+      unrolled<right_numbers>([&](int i) {
+        const auto [n, j] = place<of_right, columns>(i);
+        next_right[i] = right(first + j, n);
+      });
+    };
+    // Beyond an edge the number there is read again and left out: no load waits for a branch.
+    const auto fetch_some = [&](std::int64_t first) {
+      unrolled<left_numbers>([&](int i) {
+        const auto [m, j] = place<of_left, height>(i);
         const Scalar number = left(min(m, rows_ - 1), min(first + j, depth - 1));
         next_left[i] = m < rows_ && first + j < depth ? number : Scalar(0);
       });
       unrolled<right_numbers>([&](int i) {
-        const auto [n, j] = place<of_right, columns>(own, i);
+        const auto [n, j] = place<of_right, columns>(i);
         const Scalar number = right(min(first + j, depth - 1), min(n, columns_ - 1));
         next_right[i] = n < columns_ && first + j < depth ? number : Scalar(0);
       });
+    };
+    const auto fetch = [&](std::int64_t first) {
+      if (rows_ == height && columns_ == columns && first + piece <= depth)
+        fetch_all(first);
+      else
+        fetch_some(first);
     };
 
     if (depth > 0) fetch(0);
     for (std::int64_t first = 0; first < depth; first += piece) {
       unrolled<left_numbers>([&](int i) {
-        const auto [m, j] = place<of_left, height>(thread, i);
+        const auto [m, j] = place<of_left, height>(i);
         room_.left[j][m] = next_left[i];
       });
       unrolled<right_numbers>([&](int i) {
-        const auto [n, j] = place<of_right, columns>(thread, i);
+        const auto [n, j] = place<of_right, columns>(i);
         room_.right[j][n] = next_right[i];
       });
       __syncthreads();
@@ -110,8 +123,8 @@ class Tile {
     int along;
   };
   template <Neighbours neighbours, int extent>
-  static __device__ Place place(int thread, int i) {
-    const int number = thread + i * threads;
+  static __device__ Place place(int i) {
+    const int number = static_cast<int>(threadIdx.x) + i * threads;
     if (neighbours == Neighbours::along_the_sum) return {number / piece, number % piece};
     return {number % extent, number / extent};
   }
