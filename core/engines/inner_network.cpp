@@ -1,6 +1,6 @@
 #include "core/engines/inner_network.h"
 
-#include "core/engines/network_pass.h"
+#include "core/engines/network_batch.h"
 
 namespace palimpsest {
 
@@ -16,13 +16,13 @@ std::vector<std::string> NetworkPlan::parameters() const {
 template <class Scalar>
 Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried,
                                             Recorder* recorder) const {
-  return NetworkPass<Scalar, EigenProducts>{*this, token, carried, recorder, true}.primal();
+  return NetworkBatch<Scalar, EigenProducts>{*this, token, carried, recorder, true}.primal();
 }
 
 template <class Scalar>
 Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried,
                                           Recorder* recorder) const {
-  return NetworkPass<Scalar, EigenProducts>{*this, rows, carried, recorder, false}.dual();
+  return NetworkBatch<Scalar, EigenProducts>{*this, rows, carried, recorder, false}.dual();
 }
 
 template class InnerNetwork<double>;

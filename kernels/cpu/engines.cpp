@@ -8,7 +8,7 @@
 #include "core/base/parallel_for.h"
 #include "core/engines/chunk_pieces.h"
 #include "core/engines/lact_on_processor.h"
-#include "core/engines/network_pass.h"
+#include "core/engines/network_batch.h"
 #include "core/rules/backend.h"
 #include "kernels/cpu/chunk_rows.h"
 #include "kernels/cpu/softmax_tiles.h"
@@ -163,7 +163,7 @@ class FastNetwork : public Engine<NetworkRows, float> {
         stop_if_asked(request.stop);
         const Piece piece = pieces.piece(i);
         const NetworkRows<float> rows = rows_of_piece(heads[h], piece);
-        NetworkPass<float, cpu::VectorProducts> pass{*rows.network, rows, states[h], nullptr, false};
+        NetworkBatch<float, cpu::VectorProducts> pass{*rows.network, rows, states[h], nullptr, false};
         o.middleRows(piece.first, piece.count) = pass.dual();
       }
     });

@@ -8,7 +8,7 @@ namespace palimpsest {
 /// A network and the tokens of one batch that it learns: one token (primal), or some (dual). `Products`
 /// multiplies (core/numbers/products.h).
 template <class Scalar, class Products>
-struct NetworkPass {
+struct NetworkBatch {
   const InnerNetwork<Scalar>& network;
   const NetworkRows<Scalar>& rows;
   Carried<Scalar>& carried;
