@@ -337,12 +337,12 @@ TEST_CASE("cost of inner networks is what their engine counts") {
           }
           for (Index i = 0; i < batches.piece_count(); ++i) {
             const Piece piece = batches.piece(i);
-            const NetworkRows<Counted> rows{some(piece.count, d),
-                                            some(piece.count, d),
-                                            some(piece.count, d),
-                                            Vector<Counted>(some(piece.count, 1)),
-                                            Vector<Counted>(some(piece.count, 1)),
-                                            piece.ends_batch};
+            const NetworkRows<Counted> rows{.Q = some(piece.count, d),
+                                            .K = some(piece.count, d),
+                                            .V = some(piece.count, d),
+                                            .eta = Vector<Counted>(some(piece.count, 1)),
+                                            .sigma = Vector<Counted>(some(piece.count, 1)),
+                                            .ends_batch = piece.ends_batch};
             if (form == Form::recurrent)
               network.primal(rows, carried, nullptr);
             else

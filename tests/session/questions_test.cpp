@@ -156,6 +156,25 @@ TEST_CASE("what may take long leaves a thread to the rest", "[questions]") {
   questions.wait();
 }
 
+TEST_CASE("who waits for all does not wait for what is computed ahead, and leaves no thread idle",
+          "[questions]") {
+  Gate gate;
+  const auto ahead = script_of([&](int, const Effort&) { gate.pass(); });
+  std::latch both(2);
+  const auto together = script_of([&](int, const Effort&) { both.arrive_and_wait(); });
+  Questions questions(3);
+  questions.ask(Tenfold{1, ahead}, Urgency::ahead);
+  gate.reached.wait();
+  CHECK(!questions.busy());
+  for (const int number : {2, 3}) questions.ask(Tenfold{number, together}, Urgency::later);
+  questions.wait();  // 2 waits for 3, which begins although no thread is left
+  CHECK(questions.ask(Tenfold{1, ahead}).under_way);
+  CHECK(questions.ask(Tenfold{3, together}).value);
+  gate.opened.count_down();
+  questions.wait();
+  CHECK(questions.ask(Tenfold{1, ahead}).value);
+}
+
 TEST_CASE("what nobody asks for any more is cancelled, and may be asked for again", "[questions]") {
   std::latch begun(1);
   std::atomic<bool> is_long = true;
