@@ -171,7 +171,7 @@ TEST_CASE("who waits for all does not wait for what is computed ahead, and leave
   CHECK(questions.ask(Tenfold{1, ahead}).under_way);
   CHECK(questions.ask(Tenfold{3, together}).value);
   gate.opened.count_down();
-  questions.wait();
+  questions.wait_for(Tenfold{1, ahead});
   CHECK(questions.ask(Tenfold{1, ahead}).value);
 }
 
