@@ -2,20 +2,18 @@
 // or one by k. With alpha_{j+1:i} the product of the decays of rows j + 1 .. i of a chunk,
 //
 //   N_ij = alpha_{j+1:i} beta_j k_i . k_j  (j < i),    P_ij = alpha_{j+1:i} beta_j q_i . k_j  (j <= i)
-//   (I + N) U = V - (alpha_{1:i} o K) S,    O = (alpha_{1:i} o Q) S + P U,    S <- alpha_{1:L} S + (.. o K)^T
-//   U
+//   (I + N) U = V - (alpha_{1:i} o K) S,    O = (alpha_{1:i} o Q) S + P U,
+//   S <- alpha_{1:L} S + (alpha_{j+1:L} beta_j o K)^T U
 //
 // The equations of core's engine with products in vector instructions (vector_products.h) reach about 0.6 of
 // the speed of this: there numbers that are no products, 4 at a time and in memory of their own, take half of
 // the time. Here
 //
-//   1. All tables of a chunk have one place, from chunk to chunk, and rows are read where the caller has
-//   them.
+//   1. All tables of a chunk have one place, from chunk to chunk. Rows are read where the caller has them.
 //   2. Decays multiply rows as they are copied, or the scores; S is decayed by the product that writes to it.
 //   3. Of N, P and P U only what is not above the diagonal is computed, in blocks of 16.
 //   4. Decays between two rows are running sums of logarithms, or running products: no exponent is above
-//   those
-//      that are given, and nothing is divided.
+//      those that are given, and nothing is divided.
 
 #include "kernels/cpu/chunk_rows.h"
 
@@ -31,8 +29,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/chunk_rows.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
+#include "kernels/cpu/vectors-inl.h"
 
 #ifndef PALIMPSEST_CHUNK_ROWS
 #define PALIMPSEST_CHUNK_ROWS
@@ -65,24 +62,12 @@ namespace palimpsest::cpu::HWY_NAMESPACE {
 
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Numbers = hn::Vec<Tag>;
-
-constexpr Index lanes = hn::MaxLanes(Tag());
 constexpr Index line = 64 / sizeof(float);
 
-/// exp; below the logarithm of the smallest normal number exactly 0 (core/numbers/exponential.h).
-HWY_INLINE Numbers exponential(Numbers x) {
-  const auto is_lost = hn::Lt(x, hn::Set(Tag(), -87.33F));
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenZeroElse(is_lost, hn::Exp(Tag(), x)));
-}
-
-/// exp of x [count], which has room for whole vectors.
-void exponentials(float* x, Index count) {
+/// Decays from their logarithms x [count], which has room for whole vectors.
+void decays_of_logs(float* x, Index count) {
   constexpr Tag d;
-  for (Index i = 0; i < count; i += lanes) hn::StoreU(exponential(hn::LoadU(d, x + i)), d, x + i);
+  for (Index i = 0; i < count; i += lanes) hn::StoreU(decay_of_log(hn::LoadU(d, x + i)), d, x + i);
 }
 
 /// Row i of `to` [L, columns] is factors_i times row first + i of `from`, whose last row is `last`. The rows
@@ -115,7 +100,7 @@ void fade_scores(const Scores& scores) {
     for (Index j = 0; j < pitch; j += lanes) {
       const auto is_seen = hn::Lt(hn::Iota(d, static_cast<float>(j)), hn::Set(d, static_cast<float>(i + 1)));
       Numbers weight = hn::Load(d, between + j);
-      if (gate && are_logs) weight = exponential(weight);
+      if (gate && are_logs) weight = decay_of_log(weight);
       weight = hn::Mul(weight, hn::Load(d, beta + j));
       for (float* const table : {N, P}) {
         float* const score = table + i * pitch + j;
@@ -137,7 +122,7 @@ namespace palimpsest::cpu {
 
 namespace {
 
-HWY_EXPORT(exponentials);
+HWY_EXPORT(decays_of_logs);
 HWY_EXPORT(scale_rows);
 HWY_EXPORT(fade_scores);
 
@@ -210,8 +195,8 @@ class Chunks {
       if (i > 0) to_end()[j] = both(to_end()[j + 1], gate()[j + 1]);
     }
     if (sums) {
-      HWY_DYNAMIC_DISPATCH(exponentials)(from_start(), L);
-      HWY_DYNAMIC_DISPATCH(exponentials)(to_end(), L);
+      HWY_DYNAMIC_DISPATCH(decays_of_logs)(from_start(), L);
+      HWY_DYNAMIC_DISPATCH(decays_of_logs)(to_end(), L);
     }
     whole_ = from_start()[L - 1];
     for (Index i = 0; i < L; ++i) to_end()[i] *= beta()[i];

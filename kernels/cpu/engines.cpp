@@ -46,35 +46,49 @@ cpu::HeadRows head_rows(const Program<float>& program, Matrix<float>& S, Matrix<
 /// Bytes of a run for engines that take heads as a whole.
 constexpr double whole_heads = std::numeric_limits<double>::infinity();
 
-/// Calls one(h, outputs of head h) for heads of `tokens` tokens and V value channels, in all threads.
-template <class One>
-std::vector<Matrix<float>> each_head(std::size_t heads, Index tokens, Index V, One one) {
-  std::vector<Matrix<float>> o(heads);
-  parallel_for(static_cast<Index>(heads), processor_threads(), [&](Index h) {
-    entry(o, h).resize(tokens, V);
-    one(static_cast<std::size_t>(h), entry(o, h));
-  });
-  return o;
-}
-
-class FastRows : public Engine<Program, float> {
+/// An engine in vector instructions for what it takes; all else is the clear engine's.
+template <template <class> class Operator>
+class FastEngine : public Engine<Operator, float> {
  public:
-  KernelKind kernel(const EngineRequest& request, const Program<float>& program) const override {
-    const Structure& structure = program.structure;
-    const bool has_products = structure.reads_on_the_way() && !structure.value_decay;
-    const bool is_taken = request.form == Form::recurrent ? fit_vectors(structure)
-                                                          : request.form == Form::chunkwise && has_products;
-    return is_taken && !request.phase ? KernelKind::vectors : KernelKind::plain;
+  explicit FastEngine(const Engine<Operator, float>& clear) : clear_(clear) {}
+
+  KernelKind kernel(const EngineRequest& request, const Operator<float>& given) const final {
+    return !request.phase && takes(request, given) ? KernelKind::vectors : KernelKind::plain;
   }
+
+ private:
+  using Heads = std::span<const Operator<float>>;
+  using States = std::span<Carried<float>>;
+
+  virtual bool takes(const EngineRequest& request, const Operator<float>& given) const = 0;
+  virtual std::vector<Matrix<float>> run_whole(const EngineRequest& request, Heads heads,
+                                               States states) const = 0;
+
+  std::vector<Matrix<float>> compute(const EngineRequest& request, Heads heads, States states) const final {
+    const bool is_taken = kernel(request, heads.front()) == KernelKind::vectors;
+    return is_taken ? run_whole(request, heads, states) : clear_.run(request, heads, states);
+  }
+
+  const Engine<Operator, float>& clear_;
+};
+
+class FastRows : public FastEngine<Program> {
+ public:
+  using FastEngine::FastEngine;
 
   /// Rows that are computed together: their copies stay in the caches, and a run can be stopped.
   double most_bytes() const override { return 2e6; }
 
  private:
-  std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const Program<float>> heads,
-                                     std::span<Carried<float>> states) const override {
-    if (kernel(request, heads.front()) == KernelKind::plain)
-      return cpu_engines().f32.rows.run(request, heads, states);
+  bool takes(const EngineRequest& request, const Program<float>& program) const override {
+    const Structure& structure = program.structure;
+    const bool has_products = structure.reads_on_the_way() && !structure.value_decay;
+    return request.form == Form::recurrent ? fit_vectors(structure)
+                                           : request.form == Form::chunkwise && has_products;
+  }
+
+  std::vector<Matrix<float>> run_whole(const EngineRequest& request, std::span<const Program<float>> heads,
+                                       std::span<Carried<float>> states) const override {
     const bool has_chunks = request.form == Form::chunkwise;
     if (has_chunks && !cpu::fit_chunks(heads.front().structure))
       return chunk_by_chunk(request, heads, states);
@@ -96,31 +110,32 @@ class FastRows : public Engine<Program, float> {
   static std::vector<Matrix<float>> chunk_by_chunk(const EngineRequest& request,
                                                    std::span<const Program<float>> heads,
                                                    std::span<Carried<float>> states) {
-    const Index tokens = heads.front().reads();
-    return each_head(heads.size(), tokens, heads.front().v.cols(), [&](std::size_t h, Matrix<float>& o) {
-      for (Index first = 0; first < tokens; first += request.chunk_size) {
+    return made_in_parallel(heads.size(), request.stop, [&](std::size_t h) {
+      const Program<float>& head = heads[h];
+      Matrix<float> o(head.reads(), head.v.cols());
+      for (Index first = 0; first < o.rows(); first += request.chunk_size) {
         stop_if_asked(request.stop);
-        const Index count = std::min(request.chunk_size, tokens - first);
+        const Index count = std::min(request.chunk_size, o.rows() - first);
         o.middleRows(first, count) =
-            chunk_by<cpu::VectorProducts>(heads[h].of_tokens(first, count), states[h].front());
+            chunk_by<cpu::VectorProducts>(head.of_tokens(first, count), states[h].front());
       }
+      return o;
     });
   }
 };
 
-class FastSoftmax : public Engine<CachedQueries, float> {
+class FastSoftmax : public FastEngine<CachedQueries> {
  public:
-  KernelKind kernel(const EngineRequest& request, const CachedQueries<float>& given) const override {
-    const bool is_taken = !request.phase && !request.tap && request.form == Form::chunkwise && !given.fades;
-    return is_taken ? KernelKind::vectors : KernelKind::plain;
-  }
+  using FastEngine::FastEngine;
 
  private:
-  std::vector<Matrix<float>> compute(const EngineRequest& request,
-                                     std::span<const CachedQueries<float>> heads,
-                                     std::span<Carried<float>> states) const override {
-    if (kernel(request, heads.front()) == KernelKind::plain)
-      return cpu_engines().f32.softmax.run(request, heads, states);
+  bool takes(const EngineRequest& request, const CachedQueries<float>& given) const override {
+    return !request.tap && request.form == Form::chunkwise && !given.fades;
+  }
+
+  std::vector<Matrix<float>> run_whole(const EngineRequest& request,
+                                       std::span<const CachedQueries<float>> heads,
+                                       std::span<Carried<float>>) const override {
     std::vector<Matrix<float>> o;
     std::vector<cpu::HeadAttention> attention;
     for (const CachedQueries<float>& head : heads) {
@@ -142,30 +157,32 @@ class FastSoftmax : public Engine<CachedQueries, float> {
 };
 
 /// The equations of core's engine, with products in vector instructions.
-class FastNetwork : public Engine<NetworkRows, float> {
+class FastNetwork : public FastEngine<NetworkRows> {
  public:
-  KernelKind kernel(const EngineRequest& request, const NetworkRows<float>&) const override {
-    const bool is_taken = !request.phase && request.form == Form::chunkwise;
-    return is_taken ? KernelKind::vectors : KernelKind::plain;
-  }
+  using FastEngine::FastEngine;
 
   double most_bytes() const override { return whole_heads; }
 
  private:
-  std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const NetworkRows<float>> heads,
-                                     std::span<Carried<float>> states) const override {
-    if (kernel(request, heads.front()) == KernelKind::plain)
-      return cpu_engines().f32.network.run(request, heads, states);
-    const NetworkRows<float>& first = heads.front();
-    const InnerBatches pieces(first.Q.rows(), first.batch, request.chunk_size);
-    return each_head(heads.size(), first.Q.rows(), first.V.cols(), [&](std::size_t h, Matrix<float>& o) {
+  bool takes(const EngineRequest& request, const NetworkRows<float>&) const override {
+    return request.form == Form::chunkwise;
+  }
+
+  std::vector<Matrix<float>> run_whole(const EngineRequest& request,
+                                       std::span<const NetworkRows<float>> heads,
+                                       std::span<Carried<float>> states) const override {
+    return made_in_parallel(heads.size(), request.stop, [&](std::size_t h) {
+      const NetworkRows<float>& head = heads[h];
+      const InnerBatches pieces(head.Q.rows(), head.batch, request.chunk_size);
+      Matrix<float> o(head.Q.rows(), head.V.cols());
       for (Index i = 0; i < pieces.piece_count(); ++i) {
         stop_if_asked(request.stop);
         const Piece piece = pieces.piece(i);
-        const NetworkRows<float> rows = rows_of_piece(heads[h], piece);
-        NetworkBatch<float, cpu::VectorProducts> pass{*rows.network, rows, states[h], nullptr, false};
-        o.middleRows(piece.first, piece.count) = pass.dual();
+        const NetworkRows<float> rows = rows_of_piece(head, piece);
+        NetworkBatch<float, cpu::VectorProducts> batch{*rows.network, rows, states[h], nullptr, false};
+        o.middleRows(piece.first, piece.count) = batch.dual();
       }
+      return o;
     });
   }
 
@@ -183,27 +200,26 @@ class FastNetwork : public Engine<NetworkRows, float> {
 };
 
 /// The same for LaCT, a whole inner batch at a time: chunks change no result.
-class FastLact : public Engine<LactTokens, float> {
+class FastLact : public FastEngine<LactTokens> {
  public:
-  KernelKind kernel(const EngineRequest& request, const LactTokens<float>&) const override {
-    const bool is_taken = !request.phase && request.form == Form::chunkwise;
-    return is_taken ? KernelKind::vectors : KernelKind::plain;
-  }
+  using FastEngine::FastEngine;
 
   double most_bytes() const override { return whole_heads; }
 
  private:
-  std::vector<Matrix<float>> compute(const EngineRequest& request, std::span<const LactTokens<float>> heads,
-                                     std::span<Carried<float>> states) const override {
-    if (kernel(request, heads.front()) == KernelKind::plain)
-      return cpu_engines().f32.lact.run(request, heads, states);
-    const LactTokens<float>& first = heads.front();
-    const Index batches = first.batches().batch_count();
-    return each_head(heads.size(), first.Q.rows(), first.V.cols(), [&](std::size_t h, Matrix<float>& o) {
-      for (Index batch = 0; batch < batches; ++batch) {
+  bool takes(const EngineRequest& request, const LactTokens<float>&) const override {
+    return request.form == Form::chunkwise;
+  }
+
+  std::vector<Matrix<float>> run_whole(const EngineRequest& request, std::span<const LactTokens<float>> heads,
+                                       std::span<Carried<float>> states) const override {
+    return made_in_parallel(heads.size(), request.stop, [&](std::size_t h) {
+      Matrix<float> o(heads[h].Q.rows(), heads[h].V.cols());
+      for (Index batch = 0; batch < heads[h].batches().batch_count(); ++batch) {
         stop_if_asked(request.stop);
         take_batch(heads[h], batch, states[h], o);
       }
+      return o;
     });
   }
 
@@ -227,11 +243,11 @@ class FastLact : public Engine<LactTokens, float> {
 };
 
 const DeviceEngines& fast_engines() {
-  static const FastRows rows;
-  static const FastSoftmax softmax;
-  static const FastNetwork network;
-  static const FastLact lact;
   static const Engines<float>& clear = cpu_engines().f32;
+  static const FastRows rows(clear.rows);
+  static const FastSoftmax softmax(clear.softmax);
+  static const FastNetwork network(clear.network);
+  static const FastLact lact(clear.lact);
   static const DeviceEngines all = {
       cpu_engines().f64, {rows, softmax, clear.mamba, network, lact, clear.mesa, clear.least_squares}};
   return all;

@@ -12,8 +12,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/gelu.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
+#include "kernels/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 
@@ -21,12 +20,6 @@ namespace palimpsest::cpu::HWY_NAMESPACE {
 
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Numbers = hn::Vec<Tag>;
-
-constexpr Index lanes = hn::MaxLanes(Tag());
 constexpr auto root = static_cast<float>(gelu_constants::root);
 constexpr auto cubic = static_cast<float>(gelu_constants::cubic);
 
@@ -64,14 +57,8 @@ struct Derivative {
 
 template <class Function>
 void map(const float* x, Index count, float* y) {
-  constexpr Tag d;
   constexpr Function function;
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(function(hn::LoadU(d, x + i)), d, y + i);
-  HWY_ALIGN float rest[lanes] = {};
-  std::copy(x + i, x + count, rest);
-  hn::Store(function(hn::Load(d, rest)), d, rest);
-  std::copy_n(rest, count - i, y + i);
+  for (Index i = 0; i < count; i += lanes) store(function(load(x, i, count)), y, i, count);
 }
 
 void take_gelu(const float* x, Index count, float* y) { map<Value>(x, count, y); }

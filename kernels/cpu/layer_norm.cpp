@@ -3,42 +3,19 @@
 
 #include "kernels/cpu/layer_norm.h"
 
-#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/layer_norm.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/highway.h>
+#include "kernels/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 
 namespace palimpsest::cpu::HWY_NAMESPACE {
 
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Numbers = hn::Vec<Tag>;
-
-constexpr Index lanes = hn::MaxLanes(Tag());
-
-/// Numbers x[i] ... of x [V]; zeros beyond its end.
-HWY_INLINE Numbers load(const float* x, Index i, Index V) {
-  if (i + lanes <= V) return hn::LoadU(Tag(), x + i);
-  HWY_ALIGN float rest[lanes] = {};
-  std::copy_n(x + i, V - i, rest);
-  return hn::Load(Tag(), rest);
-}
-
-HWY_INLINE void store(Numbers numbers, float* x, Index i, Index V) {
-  if (i + lanes <= V) return hn::StoreU(numbers, Tag(), x + i);
-  HWY_ALIGN float rest[lanes];
-  hn::Store(numbers, Tag(), rest);
-  std::copy_n(rest, V - i, x + i);
-}
 
 HWY_INLINE float total(Numbers sum) { return hn::GetLane(hn::SumOfLanes(Tag(), sum)); }
 

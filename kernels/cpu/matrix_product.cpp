@@ -4,15 +4,13 @@
 // end. Here
 //
 //   1. The lanes of a vector are columns of C. A tile of C, 6 rows and up to 4 vectors, stays in registers
-//   while
-//      the inner index passes: 4 loads of B and 6 of single numbers of A serve 24 multiply-adds. A is read
-//      number by number, so that it may as well be transposed.
+//      while the inner index passes: 4 loads of B and 6 of single numbers of A serve 24 multiply-adds. A is
+//      read number by number, so that it may as well be transposed.
 //   2. The rows of B are taken 64 at a time, so that what the tiles below each other need of it stays in the
-//      first-level cache. Copied into one piece first it would be slower: 0.85 of the speed with 16 rows of
-//      C.
+//      first-level cache. Copied into one piece first it would be slower: with 16 rows of C 0.85 of the
+//      speed.
 //   3. B is copied only where it is transposed, turned 4 x 4 numbers at a time, or where columns fill no
-//   whole
-//      vector: zeros fill it up, and sizes that are awkward need no loop of their own.
+//      whole vector: zeros fill it up, and sizes that are awkward need no loop of their own.
 //
 // docs/kernels.md has what it reaches.
 
@@ -24,7 +22,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/matrix_product.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/highway.h>
+#include "kernels/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 
@@ -32,13 +30,7 @@ namespace palimpsest::cpu::HWY_NAMESPACE {
 
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Numbers = hn::Vec<Tag>;
-
-constexpr Index lanes = hn::MaxLanes(Tag());
-constexpr Index vectors = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
+constexpr Index vectors = has_32_registers ? 4 : 2;
 constexpr Index strip = 6;   // rows of a tile
 constexpr Index depth = 64;  // rows of a panel
 

@@ -38,20 +38,12 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/recurrent_rows.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
+#include "kernels/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 
 namespace palimpsest::cpu::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Numbers = hn::Vec<Tag>;
-
-constexpr Index lanes = hn::MaxLanes(Tag());
-constexpr bool has_32_registers = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
 constexpr Index tile = 16;         // pairs of tokens that a block of columns is taken through at a time
 constexpr Index slots = tile + 1;  // the last pair before a tile has not been written yet
 
@@ -77,21 +69,8 @@ struct Pair {
   Seen seen[2];      // of u, of v+
 };
 
-/// alpha from gates, which are alpha or its logarithm. Below the logarithm of the smallest normal number it
-/// is exactly 0 (core/numbers/exponential.h).
-HWY_INLINE Numbers alpha(Numbers gate, bool is_log) {
-  if (!is_log) return gate;
-  const auto is_lost = hn::Lt(gate, hn::Set(Tag(), -87.33F));
-  return hn::IfThenElse(hn::IsNaN(gate), gate, hn::IfThenZeroElse(is_lost, hn::Exp(Tag(), gate)));
-}
-
-/// Numbers x[i] ... of x [K]; zeros beyond its end.
-HWY_INLINE Numbers load(const float* x, Index i, Index K) {
-  if (i + lanes <= K) return hn::LoadU(Tag(), x + i);
-  HWY_ALIGN float rest[lanes] = {};
-  std::copy_n(x + i, K - i, rest);
-  return hn::Load(Tag(), rest);
-}
+/// alpha from gates, which are alpha or its logarithm.
+HWY_INLINE Numbers alpha(Numbers gate, bool is_log) { return is_log ? decay_of_log(gate) : gate; }
 
 /// Makes the pairs of one head, in order, for all columns. The last `slots` are kept.
 class Pairs {

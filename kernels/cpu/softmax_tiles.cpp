@@ -4,13 +4,11 @@
 // a sum over the lanes of a vector, then the weights, then a sum of value rows. Here
 //
 //   1. The lanes of a vector are keys. They are turned once, K^T in panels as wide as the registers hold, and
-//   a
-//      tile of scores X = Q K^T is a product without a sum over lanes: 6 queries times 4 vectors of keys stay
-//      in 24 registers while the channels pass, each number of K^T loaded once for 6 multiply-adds.
+//      a tile of scores X = Q K^T is a product without a sum over lanes: 6 queries times 4 vectors of keys
+//      stay in 24 registers while the channels pass, each number of K^T loaded once for 6 multiply-adds.
 //   2. The weights of a tile never leave the cache: E = exp(X - m), and Y <- exp(m_old - m) Y + E V is the
-//   same
-//      product with the values as panels. m and the sum of weights l are kept per query, so that the tiles
-//      come in any number (SoftmaxState). No matrix [T, T] exists.
+//      same product with the values as panels. m and the sum of weights l are kept per query, so that the
+//      tiles come in any number (SoftmaxState). No matrix [T, T] exists.
 //   3. A tile of 64 keys is used by 48 queries before the next: K^T and V come from the second-level cache.
 //   4. Tiles beyond the diagonal are not computed, and on it only the keys that one of the 6 queries sees.
 //
@@ -28,8 +26,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/softmax_tiles.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
+#include "kernels/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 
@@ -37,13 +34,7 @@ namespace palimpsest::cpu::HWY_NAMESPACE {
 
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Numbers = hn::Vec<Tag>;
-
-constexpr Index lanes = hn::MaxLanes(Tag());
-constexpr Index vectors = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
+constexpr Index vectors = has_32_registers ? 4 : 2;
 constexpr Index width = vectors * lanes;  // of a panel: what the registers hold of a row
 constexpr Index strip = 6;                // queries whose tile they hold
 constexpr Index tile_keys = 64;
@@ -53,9 +44,6 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 using Tile = Numbers[strip][vectors];
 
 constexpr Index panels(Index columns) { return (columns + width - 1) / width; }
-
-/// exp(x), also of what is no number, for which Highway's is 0.
-HWY_INLINE Numbers exponential(Numbers x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(Tag(), x)); }
 
 /// C <- C + A B for a strip of rows: A [strip, count], its rows `stride` apart; B [count, width].
 HWY_INLINE void add_product(const float* A, Index stride, const float* B, Index count, Tile& C) {

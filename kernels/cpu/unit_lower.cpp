@@ -11,7 +11,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/unit_lower.cpp"
 #include <hwy/foreach_target.h>
 // Everything from here on is compiled for every target.
-#include <hwy/highway.h>
+#include "kernels/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 
@@ -19,12 +19,6 @@ namespace palimpsest::cpu::HWY_NAMESPACE {
 
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::ScalableTag<float>;
-using Numbers = hn::Vec<Tag>;
-
-constexpr Index lanes = hn::MaxLanes(Tag());
 constexpr Index vectors = 4;
 
 /// Columns of U as wide as n vectors.
