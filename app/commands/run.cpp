@@ -8,6 +8,7 @@
 #include "app/session/named_file.h"
 #include "core/cases/random_case.h"
 #include "core/io/file.h"
+#include "core/rules/fastest_form.h"
 
 namespace palimpsest {
 
@@ -244,6 +245,9 @@ std::string compare_with_given(const Array& o, const Array& given) {
   return words;
 }
 
+/// In place of a form's name: whichever is expected to be faster.
+constexpr const char* form_auto = "auto";
+
 const Backend& backend_of(const CommandOptions& options) {
   const Backend& backend = find_backend(options["--device"], fastest_backends());
   if (!options.is_set("--ask")) return backend;
@@ -290,16 +294,45 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
          final_name(names.size(), states_of(variant, head.settings).front()));
 }
 
+/// One line that says which form --form auto takes, and why.
+std::string describe_choice(const FastestForm& choice, Precision precision, const Backend& backend) {
+  const std::string chosen = name(choice.form);
+  const std::string other = name(choice.form == Form::recurrent ? Form::chunkwise : Form::recurrent);
+  switch (choice.why) {
+    case Faster::alone:
+      return fmt::format("{} form: there is no {} one here", chosen, other);
+    case Faster::kernel:
+      return fmt::format("{} form: it has a fast kernel in {} on {}, the {} one has none", chosen,
+                         name(precision), backend.name(), other);
+    case Faster::one_pass:
+      return fmt::format("{} form: its kernel on {} goes over the memory once for two tokens", chosen,
+                         backend.name());
+    case Faster::few_tokens:
+      return fmt::format("{} form: all tokens would lie within one chunk", chosen);
+    case Faster::side_by_side:
+      return fmt::format("{} form: {} computes the tokens of a chunk side by side", chosen, backend.name());
+    case Faster::less_work:
+      break;
+  }
+  return fmt::format(
+      "{} form: {:.0f} operations a token, {} {:.0f}; in chunks each takes less time, in products", chosen,
+      choice.operations, other, choice.others);
+}
+
 int run(const CommandOptions& options, const Console& console) {
   const Variant& variant = find_variant(variant_id(options["VARIANT"]));
-  const Form form = parse_form(options["--form"]);
+  const bool chooses = options["--form"] == form_auto;
+  Form form = chooses ? Form::recurrent : parse_form(options["--form"]);
   const Backend& backend = backend_of(options);
   const Precision precision = parse_precision(options["--precision"]);
   const Index chunk_size = parse_count(options["--chunk"], "--chunk");
   require_chunk_size(chunk_size);
   const Settings given = parse_settings(variant, options.all("--param"));
   usable_backend(backend.name());
-  if (const auto reason = backend.missing(variant, resolve(variant, given), form, precision))
+  const auto missing = [&](Form each) {
+    return backend.missing(variant, resolve(variant, given), each, precision);
+  };
+  if (const auto reason = missing(form); reason && (!chooses || missing(Form::chunkwise)))
     throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}",
                                   name_in_reports(variant.id), name(form), name(precision), backend.name(),
                                   *reason));
@@ -319,6 +352,11 @@ int run(const CommandOptions& options, const Console& console) {
   ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
   tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
   writable_target(options["--output"]);  // before the work is done
+  if (chooses && !batch.heads.empty()) {
+    const FastestForm choice = fastest_form(backend, variant, batch.heads.front(), precision, chunk_size);
+    form = choice.form;
+    tell(console, describe_choice(choice, precision, backend));
+  }
   const Arrays results = naming_input(options["--input"], [&] {
     std::atomic<Index> done = 0;
     const std::jthread line =
@@ -346,7 +384,10 @@ int run(const CommandOptions& options, const Console& console) {
 Task add_run(CommandOptions command, Console console) {
   command.option("VARIANT", "Id of the variant; palimpsest info lists them. Or a rule's text, FILE.rule", "",
                  {.required = true});
-  command.option("--form", joined_names(all_forms), "recurrent");
+  command.option("--form",
+                 fmt::format("{}; or {}: recurrent or chunkwise, whichever is expected to be faster",
+                             joined_names(all_forms), form_auto),
+                 "recurrent");
   command.option("--device", "cpu or cuda", "cpu");
   command.option("--precision", "f64, f32; tf32, bf16 on a device that has them", "f64");
   command.option("--chunk", "Tokens per chunk, where the form has chunks; changes no result", "64");

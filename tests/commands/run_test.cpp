@@ -163,6 +163,28 @@ TEST_CASE("an empty sequence gives no rows and the initial state", "[run]") {
   }
 }
 
+TEST_CASE("the form auto is one of two, says why, and gives its bits", "[run]") {
+  const Run run;
+  const auto chosen = [&](const char* id, std::vector<std::string> more, const char* form, const char* why) {
+    INFO(id);
+    const Arrays arrays = one_head(id, 1);
+    more.insert(more.end(), {"--form", "auto"});
+    const Ran ran = run(id, arrays, more);
+    REQUIRE(ran.status == exit_done);
+    CHECK_THAT(ran.error, says(std::string(form) + " form: " + why));
+    const Arrays got = run.result();
+    more.back() = form;
+    CHECK(run.results(id, arrays, more).at("o").values == got.at("o").values);
+  };
+  chosen("gated_deltanet", {"--precision", "f32"}, "recurrent", "its kernel on cpu");
+  chosen("softmax", {}, "chunkwise", "");
+  chosen("softmax", {"--precision", "f32"}, "chunkwise", "it has a fast kernel in f32 on cpu");
+  write_npz(run.input(), one_head("linear", 1));
+  check_failure(program({"run", "linear", "--form", "auto", "--precision", "bf16", "--input", run.input(),
+                         "--output", run.output()}),
+                exit_unsupported, "bf16");
+}
+
 TEST_CASE("what the variant does not know is named in one line, some of many, and not even read", "[run]") {
   const Run run;
   Arrays arrays = one_head("linear", 1);
