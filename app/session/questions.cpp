@@ -145,7 +145,10 @@ void Questions::wait() {
   is_awaited_ = true;
   wished_.notify_all();
   wait_until(lock, [this] {
-    const auto is_ahead = [](const auto& entry) { return entry->urgency == Urgency::ahead; };
+    // What was given up ends soon, and is waited for.
+    const auto is_ahead = [](const auto& entry) {
+      return entry->urgency == Urgency::ahead && entry->is_under_way;
+    };
     return std::ranges::all_of(waiting_, is_ahead) && std::ranges::all_of(running_, is_ahead) &&
            released_.empty() && freeing_ == 0;
   });
