@@ -118,7 +118,7 @@ bool may_hold(const Variant& variant, const std::string& name, double value) {
   if (std::isfinite(value)) return true;
   return std::ranges::any_of(variant.inputs, [&](const Input& input) {  // initial_log_z, final_log_z
     const std::string final = "final" + input.name.substr(std::min(input.name.find('_'), input.name.size()));
-    return final == name && contains(input.range, value);
+    return final == name && bounds(input.range).contain(value);
   });
 }
 

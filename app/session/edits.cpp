@@ -90,7 +90,7 @@ Edited find_edited(EditedHead& head, const std::string& name, std::initializer_l
   }
   const Range range = name == "g" ? Range::log_decay : input->range;
   for (const double value : written) {
-    if (!contains(range, value))
+    if (!bounds(range).contain(value))
       refuse("\"value\" is {}; expected a number in {}, as {} has it", value, describe(range), name);
   }
   Array& array = found->second;

@@ -219,7 +219,7 @@ double within(const Computation& computed, const std::string& array, double valu
   const auto input = std::ranges::find(inputs, array, &Input::name);
   if (input == inputs.end()) return value;
   if (input->range == Range::positive_unit) return std::clamp(value, least_kept, 1.0);
-  const double most = contains(input->range, 2 * std::max(value, 1.0)) ? value : 1;
+  const double most = bounds(input->range).contain(2 * std::max(value, 1.0)) ? value : 1;
   return std::clamp(value, 0.0, std::max(most, 0.0));
 }
 

@@ -68,8 +68,9 @@ class MatrixView {
 template <class Scalar, class Function>
 Array mapped(const Array& array, Function function) {
   std::vector<Scalar> values(static_cast<std::size_t>(array.size()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<Scalar>(function(array[static_cast<Index>(i)]));
+  const auto changed = [&](double value) { return static_cast<Scalar>(function(value)); };
+  std::visit([&](const auto& given) { std::ranges::transform(given, values.begin(), changed); },
+             array.values);
   return {array.shape, std::move(values)};
 }
 

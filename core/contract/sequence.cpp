@@ -236,13 +236,16 @@ struct Binder {
 
   void check_values(const Found& entry) const {
     const bool is_log = entry.name == "g" && entry.input.range == Range::decay;
-    const auto fits = [&](double value) { return is_log ? value <= 0 : contains(entry.input.range, value); };
+    const Bounds allowed = bounds(is_log ? Range::log_decay : entry.input.range);
     const Array& array = *entry.array;
-    for (Index flat = 0; flat < array.size(); ++flat) {
-      if (fits(array[flat])) continue;
-      refuse("array \"{}\": index {} is {}; expected {}", entry.name, to_string(index_of(array.shape, flat)),
-             array[flat], is_log ? "log alpha in [-inf, 0]" : describe(entry.input.range));
-    }
+    const Index flat = std::visit(
+        [&](const auto& values) {
+          return std::ranges::find_if(values, [&](double x) { return !allowed.contain(x); }) - values.begin();
+        },
+        array.values);
+    if (flat == array.size()) return;
+    refuse("array \"{}\": index {} is {}; expected {}", entry.name, to_string(index_of(array.shape, flat)),
+           array[flat], is_log ? "log alpha in [-inf, 0]" : describe(entry.input.range));
   }
 
   MatrixView view(const Found& entry, Index batch, Index head) const {

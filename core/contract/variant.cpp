@@ -19,36 +19,33 @@ namespace {
 struct RangeRow {
   Range range;
   const char* words;
-  double least;
-  double most;
+  Bounds bounds;
 };
 
 using Limits = std::numeric_limits<double>;
 
 constexpr RangeRow ranges[] = {
-    {Range::finite, "finite", Limits::lowest(), Limits::max()},
-    {Range::decay, "[0, 1]", 0, 1},
-    {Range::unit, "[0, 1]", 0, 1},
-    {Range::positive_unit, "(0, 1]", Limits::denorm_min(), 1},
-    {Range::up_to_two, "[0, 2]", 0, 2},
-    {Range::non_positive, "<= 0", Limits::lowest(), 0},
-    {Range::non_negative, ">= 0", 0, Limits::max()},
-    {Range::strength, "finite; stable in [0, 2] if |k| = 1", Limits::lowest(), Limits::max()},
-    {Range::finite_or_minus_inf, "finite or -inf", -Limits::infinity(), Limits::max()},
-    {Range::log_decay, "[-inf, 0]", -Limits::infinity(), 0},
-    {Range::positive_definite, "symmetric positive definite, or its diagonal", Limits::lowest(),
-     Limits::max()},
-    {Range::gram, "symmetric, no negative eigenvalue", Limits::lowest(), Limits::max()},
+    {Range::finite, "finite", {Limits::lowest(), Limits::max()}},
+    {Range::decay, "[0, 1]", {0, 1}},
+    {Range::unit, "[0, 1]", {0, 1}},
+    {Range::positive_unit, "(0, 1]", {Limits::denorm_min(), 1}},
+    {Range::up_to_two, "[0, 2]", {0, 2}},
+    {Range::non_positive, "<= 0", {Limits::lowest(), 0}},
+    {Range::non_negative, ">= 0", {0, Limits::max()}},
+    {Range::strength, "finite; stable in [0, 2] if |k| = 1", {Limits::lowest(), Limits::max()}},
+    {Range::finite_or_minus_inf, "finite or -inf", {-Limits::infinity(), Limits::max()}},
+    {Range::log_decay, "[-inf, 0]", {-Limits::infinity(), 0}},
+    {Range::positive_definite,
+     "symmetric positive definite, or its diagonal",
+     {Limits::lowest(), Limits::max()}},
+    {Range::gram, "symmetric, no negative eigenvalue", {Limits::lowest(), Limits::max()}},
 };
 
 }  // namespace
 
 std::string describe(Range range) { return std::ranges::find(ranges, range, &RangeRow::range)->words; }
 
-bool contains(Range range, double value) {
-  const RangeRow& row = *std::ranges::find(ranges, range, &RangeRow::range);
-  return value >= row.least && value <= row.most;
-}
+Bounds bounds(Range range) { return std::ranges::find(ranges, range, &RangeRow::range)->bounds; }
 
 std::vector<Input> all_inputs(const Variant& variant) {
   std::vector<Input> inputs = {{"q", {"n", "dk"}, Range::finite, "query: the vector that reads the memory"},

@@ -40,8 +40,17 @@ enum class Range {
 /// "[0, 1]": a range in words.
 std::string describe(Range range);
 
-/// Whether `value` lies in `range`. NaN never does.
-bool contains(Range range, double value);
+/// All numbers from `least` to `most`.
+struct Bounds {
+  double least = 0;
+  double most = 0;
+
+  /// NaN never lies within.
+  bool contain(double value) const { return value >= least && value <= most; }
+};
+
+/// The numbers of a range.
+Bounds bounds(Range range);
 
 /// When an array or a state belongs to a rule: if one of `options` has this value. Without options: always.
 struct Condition {

@@ -179,7 +179,9 @@ TEST_CASE("what the data lack is made up as the edits say, and can be edited", "
     for (const Input& input : variant.inputs) {
       if (input.absent || input.range == Range::positive_definite) continue;
       CAPTURE(input.name);
-      const double value = contains(input.range, 0.0) ? 0.0 : contains(input.range, 0.5) ? 0.5 : -0.5;
+      const double value = bounds(input.range).contain(0.0)   ? 0.0
+                           : bounds(input.range).contain(0.5) ? 0.5
+                                                              : -0.5;
       const Arrays set = edited(data, variant.id.c_str(), {{"set_cell", input.name, {0, 0, value}}});
       if (set.contains(input.name)) CHECK(set.at(input.name)[0] == value);
     }
