@@ -15,24 +15,36 @@ namespace palimpsest {
 namespace {
 
 /// |prediction of S - v|^2 / 2 for the pair that a row writes.
-double half_squared_error(const Matrix<double>& S, const Program<double>& row) {
-  const StoredPairs pair = written_pairs(row);
-  return 0.5 * (pair.keys * S - pair.values).eval().squaredNorm();
+double half_squared_error(const Matrix<double>& S, const StoredPairs& pair) {
+  return 0.5 * (pair.keys * S - pair.values).squaredNorm();
+}
+
+/// The same before the row's write: at the decayed state, unless the rule erases before the decay. Where
+/// there is one part the key decays instead, which copies no state.
+double error_before(const Matrix<double>& S, const Program<double>& row, StoredPairs pair) {
+  const Structure& structure = row.structure;
+  const bool is_early = structure.erase == Erase::undecayed;
+  if (!structure.parts.empty())
+    return half_squared_error(seen_by_query(row, is_early ? S : kept_state(row, S)), pair);
+  if (is_early) return half_squared_error(S, pair);
+  if (structure.decay != Decay::none) pair.keys.array() *= key_decays(row).array();
+  if (!structure.value_decay) return half_squared_error(S, pair);
+  return 0.5 * ((pair.keys * S).cwiseProduct(row.mu) - pair.values).squaredNorm();
 }
 
 std::vector<Recall> recall_of_rows(const RowRule& rule, const Sequence& sequence, const std::stop_token& stop,
                                    const TokensDone& done) {
   std::vector<Recall> recalls;
   const auto visit = [&](Index token, bool is_last, const Program<double>& row, Matrix<double>& S) {
-    // The error is taken at the decayed state, unless the rule erases before the decay.
-    const bool is_early = row.structure.erase == Erase::undecayed;
-    const double before =
-        is_last ? half_squared_error(seen_by_query(row, is_early ? S : kept_state(row, S)), row) : 0;
+    const StoredPairs pair = is_last ? written_pairs(row) : StoredPairs();
+    const double before = is_last ? error_before(S, row, pair) : 0;
     recurrent(row, S);
     if (!is_last) return true;
     done.tell(token + 1);
-    const Matrix<double> after = seen_by_query(row, S);
-    recalls.push_back({before, half_squared_error(after, row), after.cwiseAbs().maxCoeff(),
+    const bool has_parts = !row.structure.parts.empty();
+    const Matrix<double> seen = has_parts ? seen_by_query(row, S) : Matrix<double>();
+    const Matrix<double>& after = has_parts ? seen : S;
+    recalls.push_back({before, half_squared_error(after, pair), after.cwiseAbs().maxCoeff(),
                        after.norm() / std::sqrt(static_cast<double>(after.size()))});
     return true;
   };

@@ -172,7 +172,8 @@ std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& s
     recurrent(row, S);
     if (!is_last) return true;
     done.tell(token + 1);
-    const double now = norm({S});
+    if (!ran_away(S.norm(), reachable)) return true;
+    const double now = norm({S});  // its squares fit where those of the sum above may not
     if (ran_away(now, reachable)) found = {.token = token, .norm = now, .reachable = reachable};
     return !found;
   };
