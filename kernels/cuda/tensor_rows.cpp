@@ -148,10 +148,11 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     });
     chunks.g = rows_of<float>(g.data(), all);
   }
-  if (chunks.decays_by_channel) {
+  const bool has_tables = chunks.decays_by_channel && chunks.erases;
+  if (has_tables) {
     chunks.q_read = make_rows(q_read);
     chunks.k_write = make_rows(k_write);
-    if (chunks.erases) chunks.k_read = make_rows(k_read);
+    chunks.k_read = make_rows(k_read);
     chunks.scores = make_squares(scores);
     totals = DeviceArray<float>(Extent{programs.heads, count, most_keys}.size());
     chunks.totals = totals.data();
@@ -165,7 +166,7 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     chunks.transitions = transitions.data();
   }
   compute([&] {
-    if (chunks.decays_by_channel)
+    if (has_tables)
       multiply_decays_in(chunks);
     else if (chunks.erases)
       make_chunk_factors(chunks);

@@ -15,9 +15,7 @@
 // Few heads go through segments of their chunks side by side (segment_states.cu), twice: first without
 // reading, for the state that each leaves of none, then from the right one.
 
-#include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/instructions.cuh"
-#include "kernels/cuda/hopper/tiles.h"
+#include "kernels/cuda/hopper/decayed_chunks.cuh"
 
 namespace palimpsest {
 
@@ -28,19 +26,25 @@ using namespace hopper;
 constexpr int L = tile_rows;  // tokens of a chunk
 constexpr int main_warpgroups = 2;
 constexpr int main_threads = main_warpgroups * warpgroup_size;
-constexpr int threads = main_threads + warpgroup_size;
 constexpr int values_per_block = main_warpgroups * tile_columns;
 
 enum class Decays { none, by_token, by_channel };
+
+/// Whether decays of key channels are multiplied in here. With erase, a kernel before has done it.
+template <bool erases, Decays decays>
+constexpr bool decays_here = decays == Decays::by_channel && !erases;
+
+template <bool erases, Decays decays>
+constexpr int threads = main_threads + (decays_here<erases, decays> ? 2 : 1) * warpgroup_size;
 
 /// What is copied for one chunk; q and scores only where outputs are read.
 template <bool erases, Decays decays, bool reads>
 struct Stage {
   Tile q[reads ? 2 : 0];
   Tile k[2];
-  Tile v[main_warpgroups];
+  Tile v[decays_here<erases, decays> ? 0 : main_warpgroups];
   Tile factors[erases ? 1 : 0];
-  Tile scores[reads && decays == Decays::by_channel ? 1 : 0];
+  Tile scores[reads && decays == Decays::by_channel && erases ? 1 : 0];
   Tile k_read[erases && decays == Decays::by_channel ? 2 : 0];
 };
 
@@ -55,9 +59,12 @@ struct Factors {
 
 template <bool erases, Decays decays, bool reads>
 struct Shared {
+  static constexpr bool decays_here = palimpsest::decays_here<erases, decays>;
   static constexpr int stages = decays == Decays::by_channel && erases ? 2 : 3;
   Stage<erases, decays, reads> stage[stages];
-  Tile scores[reads && decays != Decays::by_channel ? 2 : 0];
+  Tile v[decays_here ? 2 : 0][main_warpgroups];
+  DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
+  Tile scores[reads && (decays != Decays::by_channel || !erases) ? 2 : 0];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
   float G[2][L];           // running sums of log2 alpha
@@ -270,6 +277,83 @@ class Auxiliary {
   float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
+/// Two warpgroups in place of one: they multiply the decays into a chunk while the one before it is gone
+/// through, and the one after it is copied.
+template <bool reads>
+class Decaying {
+ public:
+  using Shared = palimpsest::Shared<false, Decays::by_channel, reads>;
+  using Chunks = DecayedChunks<reads>;
+
+  __device__ Decaying(const TokenChunks& chain, Shared& shared, const Place& place)
+      : chain_(chain), shared_(shared), place_(place), decayed_(chain, shared.decayed[0], place.head) {}
+
+  __device__ void run() {
+    if constexpr (reads) {
+      // Blocks above the diagonal stay 0.
+      auto* const scores = reinterpret_cast<uint4*>(shared_.scores);
+      for (int i = thread_; i < int{sizeof(shared_.scores) / sizeof(uint4)}; i += Chunks::threads)
+        scores[i] = {};
+    }
+    if (thread_ == 0) copy(0);
+    decayed_.fetch(place_.token(0));
+    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
+      const int buffer = chunk % 2;
+      shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
+      if (thread_ == 0) {
+        copy_values(chunk);
+        copy(chunk + 1);
+      }
+      make(chunk);
+      publish_to_tensor_cores();
+      shared_.made[buffer].arrive();
+    }
+    if (!reads && place_.first_value == 0 && thread_ < 64)
+      reinterpret_cast<float2&>(
+          chain_.transitions[place_.among_segments(chain_) * warpgroup_size + 2 * thread_]) = total_;
+  }
+
+ private:
+  /// Starts the copies of a chunk's q and k; three chunks before, the stage was released with `taken`.
+  __device__ void copy(int chunk) {
+    if (chunk >= place_.chunks) return;
+    auto& stage = shared_.stage[chunk % Shared::stages];
+    Barrier& copied = shared_.copied[chunk % Shared::stages];
+    copied.arrive_expecting(static_cast<int>(sizeof(stage)));
+    for (int i = 0; i < 2; ++i) {
+      const TilePlace at = {i * tile_columns, place_.token(chunk), place_.head};
+      if constexpr (reads) load_tile(&stage.q[i], chain_.q, at, copied);
+      load_tile(&stage.k[i], chain_.k, at, copied);
+    }
+  }
+
+  __device__ void copy_values(int chunk) {
+    Barrier& made = shared_.made[chunk % 2];
+    made.arrive_expecting(static_cast<int>(sizeof(shared_.v[0])));
+    for (int i = 0; i < main_warpgroups; ++i)
+      load_tile(&shared_.v[chunk % 2][i], chain_.v,
+                {place_.first_value + i * tile_columns, place_.token(chunk), place_.head}, made);
+  }
+
+  __device__ void make(int chunk) {
+    auto& stage = shared_.stage[chunk % Shared::stages];
+    float* const total = shared_.factors[chunk % 2].total;
+    shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
+    decayed_.fade(chunk, stage.q, stage.k, total, place_.token(chunk + 1));
+    if constexpr (reads)
+      decayed_.score(chunk, stage.q, &shared_.scores[chunk % 2], place_.token(chunk));
+    else if (thread_ < 64)
+      total_ = channel_decays::product(total_, reinterpret_cast<const float2&>(total[2 * thread_]));
+  }
+
+  const TokenChunks& chain_;
+  Shared& shared_;
+  const Place& place_;
+  Chunks decayed_;
+  int thread_ = static_cast<int>(threadIdx.x) - main_threads;
+  float2 total_ = {1, 1};  // the decay of the segment; of this thread's channels
+};
+
 template <bool erases, Decays decays, bool reads>
 class Main {
  public:
@@ -282,7 +366,10 @@ class Main {
   __device__ void run() {
     load_state();
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
+      if constexpr (Shared::decays_here)
+        shared_.made[chunk % 2].wait(chunk / 2 % 2);
+      else
+        shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
       step(chunk);
     }
     store_state();
@@ -294,7 +381,8 @@ class Main {
     const auto& stage = shared_.stage[chunk % Shared::stages];
     const Factors& factors = shared_.factors[chunk % 2];
     const Tile* const scores =
-        decays == Decays::by_channel ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
+        decays == Decays::by_channel && erases ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
+    const Tile* const v = Shared::decays_here ? shared_.v[chunk % 2] : stage.v;
 
     // O^T = S^T Q^T, and X^T = S^T K^T
     Sums<L> O;
@@ -312,14 +400,18 @@ class Main {
       end_products();
     }
     Left V[L / 16];
-    unrolled<L / 16>([&](int step) { V[step] = transposed_left(&stage.v[warpgroup_], 16 * step, row_); });
-    shared_.made[chunk % 2].wait(chunk / 2 % 2);
+    const auto fetch_values = [&] {
+      unrolled<L / 16>([&](int step) { V[step] = transposed_left(&v[warpgroup_], 16 * step, row_); });
+    };
+    if constexpr (!Shared::decays_here) fetch_values();
+    if constexpr (!Shared::decays_here) shared_.made[chunk % 2].wait(chunk / 2 % 2);
     if constexpr (erases && reads)
       await_products(O, X);
     else if constexpr (erases)
       await_products(X);
     else if constexpr (reads)
       await_products(O);
+    if constexpr (Shared::decays_here) fetch_values();
 
     // the decays of S and of what is read from it
     if constexpr (decays == Decays::by_token) {
@@ -378,7 +470,7 @@ class Main {
       await_products(O, S_);
     else
       await_products(S_);
-    shared_.used[chunk % Shared::stages].arrive();
+    if constexpr (!Shared::decays_here) shared_.used[chunk % Shared::stages].arrive();
     shared_.taken[chunk % 2].arrive();
     if constexpr (reads) write(chunk, O);
   }
@@ -466,21 +558,25 @@ class Main {
 };
 
 template <bool erases, Decays decays, bool reads>
-__global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant__ TokenChunks chain) {
+__global__ void __launch_bounds__(threads<erases, decays>, 1) chain_chunks(const __grid_constant__ TokenChunks chain) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<erases, decays, reads>*>(memory);
   if (threadIdx.x == 0) {
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
-    for (Barrier& barrier : shared.made) barrier.initialize(warpgroup_size);
+    for (Barrier& barrier : shared.made)
+      barrier.initialize(decays_here<erases, decays> ? DecayedChunks<reads>::threads + 1 : warpgroup_size);
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
   }
   __syncthreads();
   const Place place(chain);
   if (threadIdx.x < main_threads) {
-    take_registers<decays == Decays::by_channel ? 232 : 208>();
+    take_registers<decays_here<erases, decays> ? 160 : decays == Decays::by_channel ? 232 : 208>();
     Main<erases, decays, reads>(chain, shared, place).run();
+  } else if constexpr (decays_here<erases, decays>) {
+    keep_registers<96>();
+    Decaying<reads>(chain, shared, place).run();
   } else {
     keep_registers<decays == Decays::by_channel ? 40 : 88>();
     Auxiliary<erases, decays, reads>(chain, shared, place).run();
@@ -496,7 +592,7 @@ void go_through(const TokenChunks& chain) {
     const unsigned values = blocks_for(chain.V, values_per_block) + (erases && !reads ? 1 : 0);
     launch(chain_chunks<erases, how, reads>,
            {{blocks_for(chain.heads), values, blocks_for(chain.segments - (reads ? 0 : 1))},
-            threads,
+            threads<erases, how>,
             sizeof(Shared<erases, how, reads>)},
            chain);
   };
