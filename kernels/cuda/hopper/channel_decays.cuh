@@ -45,7 +45,8 @@ __device__ inline float bounded_gate(float g) { return fmaxf(log2_e * g, least_g
 __device__ inline float2 sum(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
 __device__ inline float2 difference(float2 a, float2 b) { return {a.x - b.x, a.y - b.y}; }
 __device__ inline float2 product(float2 a, float2 b) { return {a.x * b.x, a.y * b.y}; }
-__device__ inline float2 two_to(float2 x) { return {palimpsest::two_to(x.x), palimpsest::two_to(x.y)}; }
+using palimpsest::two_to;
+__device__ inline float2 two_to(float2 x) { return {two_to(x.x), two_to(x.y)}; }
 __device__ inline std::uint32_t as_bfloats(float2 numbers) { return packed<Bfloat>(numbers.x, numbers.y); }
 
 /// A_{I+1} - A_I of every block and channel.
@@ -71,6 +72,9 @@ __device__ inline Ends ends(Logs& logs, int block, int channel) {
   });
   return {two_to(ends.before), two_to(ends.after), two_to(ends.all)};
 }
+
+/// The inverse of a block's decay, 0 where that would not be finite.
+__device__ inline float inverse_of(float log) { return log < least_log ? 0 : two_to(-log); }
 
 /// Two channels of a row in two tiles side by side; channel is even.
 __device__ inline std::uint32_t& two_of(Tile* tiles, int row, int channel) {
@@ -154,8 +158,8 @@ __device__ void add_channel(float (&P)[8], float (&N)[8], const Block& block, in
     const float G_j = of(G, j);
     unrolled<2>([&](int half) {
       const int e = n / 2 * 4 + 2 * half + n % 2;
-      P[e] += q_i[half] * k_j * palimpsest::two_to(read_i[half] - G_j);  // of no use where j > i
-      if constexpr (erases) N[e] += k_i[half] * k_j * palimpsest::two_to(G_i[half] - G_j);
+      P[e] += q_i[half] * k_j * two_to(read_i[half] - G_j);  // of no use where j > i
+      if constexpr (erases) N[e] += k_i[half] * k_j * two_to(G_i[half] - G_j);
     });
   });
 }
@@ -164,6 +168,9 @@ __device__ void add_channel(float (&P)[8], float (&N)[8], const Block& block, in
 template <bool erases>
 __device__ void add_strong_channels(float (&P)[8], float (&N)[8], const Block& block,
                                     const float (&logs)[channels], float beta) {
+  const float4 four = reinterpret_cast<const float4&>(logs[threadIdx.x % 32 * 4]);
+  const float least = fminf(fminf(four.x, four.y), fminf(four.z, four.w));
+  if (!__any_sync(all_lanes, least < least_log)) return;
 #pragma unroll 1
   for (int first = 0; first < channels; first += 32) {
     unsigned strong = __ballot_sync(all_lanes, logs[first + threadIdx.x % 32] < least_log);

@@ -63,7 +63,7 @@ struct Shared {
   static constexpr int stages = decays == Decays::by_channel && erases ? 2 : 3;
   Stage<erases, decays, reads> stage[stages];
   Tile v[decays_here ? 2 : 0][main_warpgroups];
-  DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
+  channel_decays::DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
   Tile scores[reads && (decays != Decays::by_channel || !erases) ? 2 : 0];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
@@ -283,7 +283,7 @@ template <bool reads>
 class Decaying {
  public:
   using Shared = palimpsest::Shared<false, Decays::by_channel, reads>;
-  using Chunks = DecayedChunks<reads>;
+  using Chunks = channel_decays::DecayedChunks<reads>;
 
   __device__ Decaying(const TokenChunks& chain, Shared& shared, const Place& place)
       : chain_(chain), shared_(shared), place_(place), decayed_(chain, shared.decayed[0], place.head) {}
@@ -295,18 +295,22 @@ class Decaying {
       for (int i = thread_; i < int{sizeof(shared_.scores) / sizeof(uint4)}; i += Chunks::threads)
         scores[i] = {};
     }
-    if (thread_ == 0) copy(0);
+    if (thread_ == Chunks::idle_thread) {
+      copy(0);
+      copy_values(0);
+      copy(1);
+    }
     decayed_.fetch(place_.token(0));
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      const int buffer = chunk % 2;
-      shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
-      if (thread_ == 0) {
-        copy_values(chunk);
-        copy(chunk + 1);
-      }
+      await_room(chunk);
       make(chunk);
       publish_to_tensor_cores();
-      shared_.made[buffer].arrive();
+      shared_.made[chunk % 2].arrive();
+      if (thread_ == Chunks::idle_thread && chunk + 1 < place_.chunks) {
+        await_room(chunk + 1);
+        copy_values(chunk + 1);
+        copy(chunk + 2);
+      }
     }
     if (!reads && place_.first_value == 0 && thread_ < 64)
       reinterpret_cast<float2&>(
@@ -314,7 +318,10 @@ class Decaying {
   }
 
  private:
-  /// Starts the copies of a chunk's q and k; three chunks before, the stage was released with `taken`.
+  /// Waits until the chunk two before is gone through; with it a stage becomes free for the one after this.
+  __device__ void await_room(int chunk) { shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1); }
+
+  /// Starts the copies of a chunk's q and k.
   __device__ void copy(int chunk) {
     if (chunk >= place_.chunks) return;
     auto& stage = shared_.stage[chunk % Shared::stages];
@@ -341,7 +348,7 @@ class Decaying {
     shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
     decayed_.fade(chunk, stage.q, stage.k, total, place_.token(chunk + 1));
     if constexpr (reads)
-      decayed_.score(chunk, stage.q, &shared_.scores[chunk % 2], place_.token(chunk));
+      decayed_.score(chunk, &shared_.scores[chunk % 2], place_.token(chunk));
     else if (thread_ < 64)
       total_ = channel_decays::product(total_, reinterpret_cast<const float2&>(total[2 * thread_]));
   }
@@ -350,7 +357,7 @@ class Decaying {
   Shared& shared_;
   const Place& place_;
   Chunks decayed_;
-  int thread_ = static_cast<int>(threadIdx.x) - main_threads;
+  int thread_ = static_cast<int>(threadIdx.x % Chunks::threads);
   float2 total_ = {1, 1};  // the decay of the segment; of this thread's channels
 };
 
@@ -387,7 +394,19 @@ class Main {
     // O^T = S^T Q^T, and X^T = S^T K^T
     Sums<L> O;
     Sums<L> X;
-    if constexpr (reads || erases) {
+    if constexpr (Shared::decays_here && reads) {
+      // Half of S at a time: the warpgroups that multiply decays in need the registers.
+      unrolled<2>([&](int half) {
+        Left S[4];
+        unrolled<4>([&](int step) { S[step] = left_factor<Bfloat>(S_, 4 * half + step); });
+        begin_products();
+        unrolled<4>([&](int step) {
+          multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, 4 * half + step), half + step > 0);
+        });
+        end_products();
+        await_products(O);
+      });
+    } else if constexpr (reads || erases) {
       Left S[8];
       unrolled<8>([&](int step) { S[step] = left_factor<Bfloat>(S_, step); });
       begin_products();
@@ -409,7 +428,7 @@ class Main {
       await_products(O, X);
     else if constexpr (erases)
       await_products(X);
-    else if constexpr (reads)
+    else if constexpr (reads && !Shared::decays_here)
       await_products(O);
     if constexpr (Shared::decays_here) fetch_values();
 
@@ -565,17 +584,17 @@ __global__ void __launch_bounds__(threads<erases, decays>, 1) chain_chunks(const
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
     for (Barrier& barrier : shared.made)
-      barrier.initialize(decays_here<erases, decays> ? DecayedChunks<reads>::threads + 1 : warpgroup_size);
+      barrier.initialize(decays_here<erases, decays> ? channel_decays::DecayedChunks<reads>::threads + 1 : warpgroup_size);
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
   }
   __syncthreads();
   const Place place(chain);
   if (threadIdx.x < main_threads) {
-    take_registers<decays_here<erases, decays> ? 160 : decays == Decays::by_channel ? 232 : 208>();
+    take_registers<decays_here<erases, decays> ? 144 : decays == Decays::by_channel ? 232 : 208>();
     Main<erases, decays, reads>(chain, shared, place).run();
   } else if constexpr (decays_here<erases, decays>) {
-    keep_registers<96>();
+    keep_registers<112>();
     Decaying<reads>(chain, shared, place).run();
   } else {
     keep_registers<decays == Decays::by_channel ? 40 : 88>();

@@ -207,7 +207,7 @@ __device__ std::uint32_t packed(float first, float second) {
 template <class Number>
 __device__ float2 unpacked(std::uint32_t both) {
   if constexpr (std::is_same_v<Number, Bfloat>)
-    return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(both));
+    return {__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000)};
   else
     return __half22float2(reinterpret_cast<const __half2&>(both));
 }
