@@ -103,7 +103,7 @@ class TileRows {
 };
 
 /// In chunks of 64 tokens, in bf16: two-byte copies of q, k and v, and the tables that are made of them
-/// before the chain. With a decay per key channel, the chain takes factors that include the decays.
+/// before the chain. With erase and a decay per key channel, these include the decays.
 void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
   const std::int64_t count = (programs.T + chunk - 1) / chunk;
   const auto extent = [&](std::int64_t columns) -> Extent { return {programs.heads, programs.T, columns}; };

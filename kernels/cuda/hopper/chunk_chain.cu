@@ -10,6 +10,9 @@
 // For how the warpgroups of a block share this see docs/kernels.md. Right factors, Q^T, K^T, T^T, P^T and
 // K, are tiles as bulk copies lay them, read along their rows or along their columns.
 //
+// Where every key channel has a decay, q and k come with their decays in them: with erase from a kernel
+// before (chunk_decays.cu), which makes T too; without, two warpgroups make them here (decayed_chunks.cuh).
+//
 // R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
 //
 // Few heads go through segments of their chunks side by side (segment_states.cu), twice: first without
@@ -30,7 +33,10 @@ constexpr int values_per_block = main_warpgroups * tile_columns;
 
 enum class Decays { none, by_token, by_channel };
 
-/// Whether decays of key channels are multiplied in here. With erase, a kernel before has done it.
+/// Whether a kernel before has multiplied the decays of key channels in (chunk_decays.cu), or the chain does
+/// it (decayed_chunks.cuh).
+template <bool erases, Decays decays>
+constexpr bool has_tables = decays == Decays::by_channel&& erases;
 template <bool erases, Decays decays>
 constexpr bool decays_here = decays == Decays::by_channel && !erases;
 
@@ -44,8 +50,8 @@ struct Stage {
   Tile k[2];
   Tile v[decays_here<erases, decays> ? 0 : main_warpgroups];
   Tile factors[erases ? 1 : 0];
-  Tile scores[reads && decays == Decays::by_channel && erases ? 1 : 0];
-  Tile k_read[erases && decays == Decays::by_channel ? 2 : 0];
+  Tile scores[reads && has_tables<erases, decays> ? 1 : 0];
+  Tile k_read[has_tables<erases, decays> ? 2 : 0];
 };
 
 /// What the auxiliary warpgroup makes for one chunk.
@@ -59,12 +65,13 @@ struct Factors {
 
 template <bool erases, Decays decays, bool reads>
 struct Shared {
+  static constexpr bool has_tables = palimpsest::has_tables<erases, decays>;
   static constexpr bool decays_here = palimpsest::decays_here<erases, decays>;
-  static constexpr int stages = decays == Decays::by_channel && erases ? 2 : 3;
+  static constexpr int stages = has_tables ? 2 : 3;
   Stage<erases, decays, reads> stage[stages];
   Tile v[decays_here ? 2 : 0][main_warpgroups];
   channel_decays::DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
-  Tile scores[reads && (decays != Decays::by_channel || !erases) ? 2 : 0];
+  Tile scores[reads && !has_tables ? 2 : 0];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
   float G[2][L];           // running sums of log2 alpha
@@ -178,7 +185,7 @@ class Auxiliary {
 
   /// beta of this thread's token, a chunk ahead of its use.
   __device__ void fetch_strengths(int chunk) {
-    if constexpr (!erases && decays != Decays::by_channel) {
+    if constexpr (!erases) {
       if (thread_ < L) beta_ = of_token(chain_.beta, place_.token(chunk) + thread_, 1);
     }
   }
@@ -263,9 +270,7 @@ class Auxiliary {
 
   __device__ void fetch_totals(int chunk) {
     const std::int64_t index = place_.head * chain_.chunks + place_.first_chunk + chunk;
-    const float total = chain_.totals[index * 128 + thread_];
-    shared_.factors[chunk % 2].total[thread_] = total;
-    if constexpr (!reads) total_ *= total;
+    shared_.factors[chunk % 2].total[thread_] = chain_.totals[index * 128 + thread_];
   }
 
   const TokenChunks& chain_;
@@ -274,11 +279,11 @@ class Auxiliary {
   int thread_ = static_cast<int>(threadIdx.x) - main_threads;
   float g_[2] = {};
   float beta_ = 1;
-  float total_ = 1;  // the decay of the segment; of this thread's channel
+  float total_ = 1;  // the decay of the segment
 };
 
-/// Two warpgroups in place of one: they multiply the decays into a chunk while the one before it is gone
-/// through, and the one after it is copied.
+/// Two warpgroups in place of the auxiliary one. They multiply the decays into a chunk while the one before
+/// is gone through and the one after is copied.
 template <bool reads>
 class Decaying {
  public:
@@ -312,7 +317,7 @@ class Decaying {
         copy(chunk + 2);
       }
     }
-    if (!reads && place_.first_value == 0 && thread_ < 64)
+    if (!reads && place_.first_value == 0 && thread_ < channel_decays::channels / 2)
       reinterpret_cast<float2&>(
           chain_.transitions[place_.among_segments(chain_) * warpgroup_size + 2 * thread_]) = total_;
   }
@@ -349,7 +354,7 @@ class Decaying {
     decayed_.fade(chunk, stage.q, stage.k, total, place_.token(chunk + 1));
     if constexpr (reads)
       decayed_.score(chunk, &shared_.scores[chunk % 2], place_.token(chunk));
-    else if (thread_ < 64)
+    else if (thread_ < channel_decays::channels / 2)
       total_ = channel_decays::product(total_, reinterpret_cast<const float2&>(total[2 * thread_]));
   }
 
@@ -387,8 +392,7 @@ class Main {
   __device__ void step(int chunk) {
     const auto& stage = shared_.stage[chunk % Shared::stages];
     const Factors& factors = shared_.factors[chunk % 2];
-    const Tile* const scores =
-        decays == Decays::by_channel && erases ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
+    const Tile* const scores = Shared::has_tables ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
     const Tile* const v = Shared::decays_here ? shared_.v[chunk % 2] : stage.v;
 
     // O^T = S^T Q^T, and X^T = S^T K^T
@@ -422,13 +426,15 @@ class Main {
     const auto fetch_values = [&] {
       unrolled<L / 16>([&](int step) { V[step] = transposed_left(&v[warpgroup_], 16 * step, row_); });
     };
-    if constexpr (!Shared::decays_here) fetch_values();
-    if constexpr (!Shared::decays_here) shared_.made[chunk % 2].wait(chunk / 2 % 2);
+    if constexpr (!Shared::decays_here) {
+      fetch_values();
+      shared_.made[chunk % 2].wait(chunk / 2 % 2);
+    }
     if constexpr (erases && reads)
       await_products(O, X);
     else if constexpr (erases)
       await_products(X);
-    else if constexpr (reads && !Shared::decays_here)
+    else if constexpr (reads)
       await_products(O);
     if constexpr (Shared::decays_here) fetch_values();
 
@@ -577,14 +583,16 @@ class Main {
 };
 
 template <bool erases, Decays decays, bool reads>
-__global__ void __launch_bounds__(threads<erases, decays>, 1) chain_chunks(const __grid_constant__ TokenChunks chain) {
+__global__ void __launch_bounds__(threads<erases, decays>, 1)
+    chain_chunks(const __grid_constant__ TokenChunks chain) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<erases, decays, reads>*>(memory);
   if (threadIdx.x == 0) {
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
     for (Barrier& barrier : shared.made)
-      barrier.initialize(decays_here<erases, decays> ? channel_decays::DecayedChunks<reads>::threads + 1 : warpgroup_size);
+      barrier.initialize(decays_here<erases, decays> ? channel_decays::DecayedChunks<reads>::threads + 1
+                                                     : warpgroup_size);
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
   }

@@ -14,8 +14,8 @@ namespace palimpsest::hopper::channel_decays {
 /// once, and each power taken once. Then a warp multiplies one block of scores or two; one warp has none.
 ///
 /// In milliseconds, 128 heads of 8,192 tokens: 0.81 with registers that spill to memory; 0.57 with more
-/// registers, taken from the warpgroups that have S; 0.51 with no spill, and gates fetched after the last row,
-/// not as each register becomes free; 0.47 with the next rows of q and k read before those at hand are
+/// registers, taken from the warpgroups that have S; 0.51 with no spill, and gates fetched after the last
+/// row, not as each register becomes free; 0.47 with the next rows of q and k read before those at hand are
 /// written; 0.44 with most gates fetched before the last rows.
 template <bool reads>
 class DecayedChunks {
@@ -42,7 +42,8 @@ class DecayedChunks {
     fetch_strengths(token);
   }
 
-  /// Turns q into e^G q, and k into e^{G_64 - G} k; total: e^{G_64}. Fetches for the chunk from token `next` on.
+  /// Turns q into e^G q, and k into e^{G_64 - G} k; total: e^{G_64}. Fetches for the chunk from token `next`
+  /// on.
   __device__ void fade(int chunk, Tile* q, Tile* k, float* total, int next) {
     beta_ = next_beta_;
     const Factors factors = this->factors(room_.logs[chunk % 2]);
@@ -80,8 +81,8 @@ class DecayedChunks {
     fetch_strengths(next);
   }
 
-  /// Puts the scores of the chunk from a token on into a tile, but for the blocks that no row sees, which stay
-  /// as they are.
+  /// Puts the scores of the chunk from a token on into a tile, but for the blocks that no row sees, which
+  /// stay as they are.
   __device__ void score(int chunk, Tile* scores, int token) {
     meet(1, threads);
     const bool has_own = half_ == 0;  // the block of its own rows, and in block 3 the one before; else others

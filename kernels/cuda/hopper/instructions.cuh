@@ -289,9 +289,9 @@ __device__ inline void store_word(std::uint32_t address, std::uint32_t word) {
   asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(word));
 }
 __device__ inline void store_word(std::uint32_t address, std::uint32_t word, bool stores) {
-  asm volatile("{\n.reg .pred stores;\nsetp.ne.b32 stores, %2, 0;\n@stores st.shared.b32 [%0], %1;\n}" ::"r"(
-                   address),
-               "r"(word), "r"(static_cast<int>(stores)));
+  asm volatile(
+      "{\n.reg .pred stores;\nsetp.ne.b32 stores, %2, 0;\n@stores st.shared.b32 [%0], %1;\n}" ::"r"(address),
+      "r"(word), "r"(static_cast<int>(stores)));
 }
 
 /// What one warp reads or writes of a tile at a time: 16 x 16 numbers, four 8 x 8 squares. Its place for this
