@@ -10,8 +10,9 @@
 // For how the warpgroups of a block share this see docs/kernels.md. Right factors, Q^T, K^T, T^T, P^T and
 // K, are tiles as bulk copies lay them, read along their rows or along their columns.
 //
-// Where every key channel has a decay, q and k come with their decays in them: with erase from a kernel
-// before (chunk_decays.cu), which makes T too; without, two warpgroups make them here (decayed_chunks.cuh).
+// Where every key channel has a decay, two warpgroups make queries and keys with their decays in them, and P
+// (decayed_chunks.cuh). With erase, and where many blocks of values would do it over again, a kernel before
+// puts them into tables (chunk_decays.cu).
 //
 // R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
 //
@@ -31,27 +32,26 @@ constexpr int main_warpgroups = 2;
 constexpr int main_threads = main_warpgroups * warpgroup_size;
 constexpr int values_per_block = main_warpgroups * tile_columns;
 
-enum class Decays { none, by_token, by_channel };
+enum class Decays {
+  none,
+  by_token,
+  by_channel,  // multiplied into q and k here (decayed_chunks.cuh)
+  in_tables    // likewise, by a kernel before (chunk_decays.cu)
+};
 
-/// Whether a kernel before has multiplied the decays of key channels in (chunk_decays.cu), or the chain does
-/// it (decayed_chunks.cuh).
-template <bool erases, Decays decays>
-constexpr bool has_tables = decays == Decays::by_channel&& erases;
-template <bool erases, Decays decays>
-constexpr bool decays_here = decays == Decays::by_channel && !erases;
-
-template <bool erases, Decays decays>
-constexpr int threads = main_threads + (decays_here<erases, decays> ? 2 : 1) * warpgroup_size;
+constexpr int threads_with(Decays decays) {
+  return main_threads + (decays == Decays::by_channel ? 2 : 1) * warpgroup_size;
+}
 
 /// What is copied for one chunk; q and scores only where outputs are read.
 template <bool erases, Decays decays, bool reads>
 struct Stage {
   Tile q[reads ? 2 : 0];
   Tile k[2];
-  Tile v[decays_here<erases, decays> ? 0 : main_warpgroups];
+  Tile v[decays == Decays::by_channel ? 0 : main_warpgroups];
   Tile factors[erases ? 1 : 0];
-  Tile scores[reads && has_tables<erases, decays> ? 1 : 0];
-  Tile k_read[has_tables<erases, decays> ? 2 : 0];
+  Tile scores[reads && decays == Decays::in_tables ? 1 : 0];
+  Tile k_read[erases && decays == Decays::in_tables ? 2 : 0];
 };
 
 /// What the auxiliary warpgroup makes for one chunk.
@@ -65,9 +65,9 @@ struct Factors {
 
 template <bool erases, Decays decays, bool reads>
 struct Shared {
-  static constexpr bool has_tables = palimpsest::has_tables<erases, decays>;
-  static constexpr bool decays_here = palimpsest::decays_here<erases, decays>;
-  static constexpr int stages = has_tables ? 2 : 3;
+  static constexpr bool decays_here = decays == Decays::by_channel;
+  static constexpr bool has_tables = decays == Decays::in_tables;
+  static constexpr int stages = has_tables && erases ? 2 : 3;
   Stage<erases, decays, reads> stage[stages];
   Tile v[decays_here ? 2 : 0][main_warpgroups];
   channel_decays::DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
@@ -123,7 +123,7 @@ class Auxiliary {
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
       const int buffer = chunk % 2;
       shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
-      if constexpr (decays == Decays::by_channel)
+      if constexpr (Shared::has_tables)
         fetch_totals(chunk);
       else
         make(chunk);
@@ -151,14 +151,13 @@ class Auxiliary {
       load_tile(&tiles[0], from, at, copied);
       load_tile(&tiles[1], from, second, copied);
     };
-    if constexpr (reads) load_both(stage.q, decays == Decays::by_channel ? chain_.q_read : chain_.q);
-    load_both(stage.k, decays == Decays::by_channel ? chain_.k_write : chain_.k);
+    if constexpr (reads) load_both(stage.q, Shared::has_tables ? chain_.q_read : chain_.q);
+    load_both(stage.k, Shared::has_tables ? chain_.k_write : chain_.k);
     for (int i = 0; i < main_warpgroups; ++i)
       load_tile(&stage.v[i], chain_.v, {place_.first_value + i * tile_columns, token, place_.head}, copied);
     if constexpr (erases) load_tile(&stage.factors[0], chain_.factor_tiles, at, copied);
-    if constexpr (reads && decays == Decays::by_channel)
-      load_tile(&stage.scores[0], chain_.scores, at, copied);
-    if constexpr (erases && decays == Decays::by_channel) load_both(stage.k_read, chain_.k_read);
+    if constexpr (reads && Shared::has_tables) load_tile(&stage.scores[0], chain_.scores, at, copied);
+    if constexpr (erases && Shared::has_tables) load_both(stage.k_read, chain_.k_read);
   }
 
   __device__ float of_token(const DeviceRows<const float>& rows, int token, float absent) const {
@@ -185,7 +184,7 @@ class Auxiliary {
 
   /// beta of this thread's token, a chunk ahead of its use.
   __device__ void fetch_strengths(int chunk) {
-    if constexpr (!erases) {
+    if constexpr (!erases && !Shared::has_tables) {
       if (thread_ < L) beta_ = of_token(chain_.beta, place_.token(chunk) + thread_, 1);
     }
   }
@@ -270,7 +269,9 @@ class Auxiliary {
 
   __device__ void fetch_totals(int chunk) {
     const std::int64_t index = place_.head * chain_.chunks + place_.first_chunk + chunk;
-    shared_.factors[chunk % 2].total[thread_] = chain_.totals[index * 128 + thread_];
+    const float total = chain_.totals[index * 128 + thread_];
+    shared_.factors[chunk % 2].total[thread_] = total;
+    if constexpr (!reads) total_ *= total;
   }
 
   const TokenChunks& chain_;
@@ -279,7 +280,7 @@ class Auxiliary {
   int thread_ = static_cast<int>(threadIdx.x) - main_threads;
   float g_[2] = {};
   float beta_ = 1;
-  float total_ = 1;  // the decay of the segment
+  float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
 /// Two warpgroups in place of the auxiliary one. They multiply the decays into a chunk while the one before
@@ -418,7 +419,7 @@ class Main {
         if constexpr (reads) multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, step), step > 0);
         if constexpr (erases)
           multiply<Bfloat, Along::rows>(
-              X, S[step], along_rows(decays == Decays::by_channel ? stage.k_read : stage.k, step), step > 0);
+              X, S[step], along_rows(Shared::has_tables ? stage.k_read : stage.k, step), step > 0);
       });
       end_products();
     }
@@ -445,7 +446,7 @@ class Main {
       for (float& element : S_.at) element *= total;
       if constexpr (reads) scale(O, factors.in);
     }
-    if constexpr (decays == Decays::by_channel) scale(S_, factors.total);
+    if constexpr (Shared::decays_here || Shared::has_tables) scale(S_, factors.total);
 
     Left U[L / 16];      // for P U
     Left U_out[L / 16];  // for K^T U
@@ -583,7 +584,7 @@ class Main {
 };
 
 template <bool erases, Decays decays, bool reads>
-__global__ void __launch_bounds__(threads<erases, decays>, 1)
+__global__ void __launch_bounds__(threads_with(decays), 1)
     chain_chunks(const __grid_constant__ TokenChunks chain) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<erases, decays, reads>*>(memory);
@@ -591,21 +592,21 @@ __global__ void __launch_bounds__(threads<erases, decays>, 1)
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
     for (Barrier& barrier : shared.made)
-      barrier.initialize(decays_here<erases, decays> ? channel_decays::DecayedChunks<reads>::threads + 1
-                                                     : warpgroup_size);
+      barrier.initialize(decays == Decays::by_channel ? channel_decays::DecayedChunks<reads>::threads + 1
+                                                      : warpgroup_size);
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
   }
   __syncthreads();
   const Place place(chain);
   if (threadIdx.x < main_threads) {
-    take_registers<decays_here<erases, decays> ? 144 : decays == Decays::by_channel ? 232 : 208>();
+    take_registers<decays == Decays::by_channel ? 144 : decays == Decays::in_tables ? 232 : 208>();
     Main<erases, decays, reads>(chain, shared, place).run();
-  } else if constexpr (decays_here<erases, decays>) {
+  } else if constexpr (decays == Decays::by_channel) {
     keep_registers<112>();
     Decaying<reads>(chain, shared, place).run();
   } else {
-    keep_registers<decays == Decays::by_channel ? 40 : 88>();
+    keep_registers<decays == Decays::in_tables ? 40 : 88>();
     Auxiliary<erases, decays, reads>(chain, shared, place).run();
   }
 }
@@ -614,16 +615,17 @@ __global__ void __launch_bounds__(threads<erases, decays>, 1)
 /// then follow unit vectors.
 template <bool reads>
 void go_through(const TokenChunks& chain) {
-  const auto start = [&](auto erases, auto decays, auto by_channel) {
-    constexpr Decays how = !decays ? Decays::none : by_channel ? Decays::by_channel : Decays::by_token;
+  const auto start = [&](auto erases, auto decays, auto by_channel, auto has_tables) {
+    constexpr Decays of_channels = has_tables || erases ? Decays::in_tables : Decays::by_channel;
+    constexpr Decays how = !decays ? Decays::none : by_channel ? of_channels : Decays::by_token;
     const unsigned values = blocks_for(chain.V, values_per_block) + (erases && !reads ? 1 : 0);
     launch(chain_chunks<erases, how, reads>,
            {{blocks_for(chain.heads), values, blocks_for(chain.segments - (reads ? 0 : 1))},
-            threads<erases, how>,
+            threads_with(how),
             sizeof(Shared<erases, how, reads>)},
            chain);
   };
-  with_constants(start, chain.erases, chain.g.data != nullptr, chain.decays_by_channel);
+  with_constants(start, chain.erases, chain.g.data != nullptr, chain.decays_by_channel, chain.has_tables);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the chain takes of a chunk of 64 tokens with erase, all chunks side by side: triangular factors
-// (unit_lower.cuh), and decays of every key channel, multiplied into queries and keys (channel_decays.cuh).
+// What the chain takes of a chunk of 64 tokens, all chunks side by side: with erase, triangular factors
+// (unit_lower.cuh); and decays of every key channel, multiplied into queries and keys (channel_decays.cuh).
 //
 // First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
 // warp takes a block of rows and multiplies 16 x 16 blocks; at last the tiles get what is missing from A_I
@@ -19,23 +19,27 @@ using namespace channel_decays;
 constexpr int L = tile_rows;
 constexpr int steps = channels / 16;
 
+template <bool erases>
 struct Shared {
-  Tile q[2];       // q, then q^, then e^G q
-  Tile k[2];       // k, then k-, then e^{G_64 - G} k
-  Tile k_read[2];  // k^, then e^G k
+  Tile q[2];                    // q, then q^, then e^G q
+  Tile k[2];                    // k, then k-, then e^{G_64 - G} k
+  Tile k_read[erases ? 2 : 0];  // k^, then e^G k
   union {
     Tile scores;
     Bfloat k_far[rows_per_block][channels + 8];  // e^{A_2 - A_1} k- of block 0
   };
-  UnitLower matrix;
+  UnitLower matrix[erases ? 1 : 0];
   Logs logs;
   float beta[L];
   Barrier copied;
 };
 
+template <bool erases>
 class Chunk {
  public:
-  __device__ Chunk(const TokenChunks& of, Shared& shared) : of_(of), shared_(shared) {}
+  using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
+
+  __device__ Chunk(const TokenChunks& of, Shared<erases>& shared) : of_(of), shared_(shared) {}
 
   __device__ void run() {
     copy();
@@ -59,8 +63,11 @@ class Chunk {
     publish_to_tensor_cores();
     __syncthreads();
     store_tiles();
-    invert(shared_.matrix);
-    write(shared_.matrix, shared_.beta, of_.factors + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * L * L);
+    if constexpr (erases) {
+      invert(shared_.matrix[0]);
+      write(shared_.matrix[0], shared_.beta,
+            of_.factors + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * L * L);
+    }
     if (thread_ == 0) await_stored_tiles();
   }
 
@@ -140,8 +147,9 @@ class Chunk {
       std::uint32_t& q = numbers(shared_.q, row);
       std::uint32_t& k = numbers(shared_.k, row);
       q = times(of_.reads_first ? earlier : kept, q);
-      numbers(shared_.k_read, row) = times(kept, k);
-      k = times(two_to(difference(log, G)), k);
+      if constexpr (erases) numbers(shared_.k_read, row) = times(kept, k);
+      const float beta = erases ? 1 : shared_.beta[row];
+      k = times(product({beta, beta}, two_to(difference(log, G))), k);
     }
   }
 
@@ -166,7 +174,7 @@ class Chunk {
       };
       fade(shared_.q, factors.before);
       fade(shared_.k, factors.after);
-      fade(shared_.k_read, factors.before);
+      if constexpr (erases) fade(shared_.k_read, factors.before);
     }
     if (block == 0) {
       float* const totals = of_.totals + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * channels + channel_;
@@ -193,28 +201,30 @@ class Chunk {
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
       Left q = load_block(shared_.q, row_, step);
-      Left k = load_block(shared_.k_read, row_, step);
+      Left k = {};
+      if constexpr (erases) k = load_block(shared_.k_read, row_, step);
       Left own = load_block(shared_.k, row_, step);
       multiply_columns(own, block_, step, [](float log) { return inverse_of(log); });
       multiply_by_rows(P[0], q, own);
-      multiply_by_rows(N[0], k, own);
+      if constexpr (erases) multiply_by_rows(N[0], k, own);
 #pragma unroll
       for (int back = 1; back < blocks; ++back) {
         const int column_block = block_ - back;
         if (column_block < 0) break;
         if (back == 2 && block_ == 3) {
           multiply_columns(q, 2, step, as_power);
-          multiply_columns(k, 2, step, as_power);
+          if constexpr (erases) multiply_columns(k, 2, step, as_power);
         }
         const Left right = column_block == 0 && back > 1
                                ? load_far(step)
                                : load_block(shared_.k, column_block * rows_per_block, step);
         multiply_by_rows(P[back], q, right);
-        multiply_by_rows(N[back], k, right);
+        if constexpr (erases) multiply_by_rows(N[back], k, right);
       }
     }
     const Block block = {of_, head_, std::int64_t{chunk_} * L + row_};
-    add_strong_channels<true>(P[0], N[0], block, shared_.logs[block_], 1);
+    const float beta = shared_.beta[row_ + lane_ % rows_per_block];
+    add_strong_channels<erases>(P[0], N[0], block, shared_.logs[block_], beta);
   }
 
   __device__ Left load_far(int step) const {
@@ -240,8 +250,8 @@ class Chunk {
           p[e] = is_before && (of_.reads_first ? j < row : j <= row) ? P[back][2 * i + e] : 0;
           n[e] = is_before && j < row ? shared_.beta[row] * N[back][2 * i + e] : 0;
         }
-        scores.at[i] = packed<Half>(p[0], p[1]);
-        put(shared_.matrix, row, column, n[0], n[1]);
+        scores.at[i] = packed<Number>(p[0], p[1]);
+        if constexpr (erases) put(shared_.matrix[0], row, column, n[0], n[1]);
       }
       store(&shared_.scores, row_, column_block * rows_per_block, scores);
     }
@@ -252,13 +262,13 @@ class Chunk {
     for (int i = 0; i < 2; ++i) {
       store_tile(of_.q_read, place(i), &shared_.q[i]);
       store_tile(of_.k_write, place(i), &shared_.k[i]);
-      store_tile(of_.k_read, place(i), &shared_.k_read[i]);
+      if constexpr (erases) store_tile(of_.k_read, place(i), &shared_.k_read[i]);
     }
     store_tile(of_.scores, place(0), &shared_.scores);
   }
 
   const TokenChunks& of_;
-  Shared& shared_;
+  Shared<erases>& shared_;
   int thread_ = static_cast<int>(threadIdx.x);
   int lane_ = thread_ % 32;
   int block_ = thread_ / 32;                    // of 16 tokens, this warp's
@@ -270,9 +280,11 @@ class Chunk {
   int head_ = static_cast<int>(blockIdx.y);
 };
 
-__global__ void __launch_bounds__(warpgroup_size, 3) multiply_decays(const __grid_constant__ TokenChunks of) {
+template <bool erases>
+__global__ void __launch_bounds__(warpgroup_size, erases ? 3 : 4)
+    multiply_decays(const __grid_constant__ TokenChunks of) {
   extern __shared__ __align__(1024) unsigned char memory[];
-  Chunk(of, reinterpret_cast<Shared&>(memory)).run();
+  Chunk<erases>(of, reinterpret_cast<Shared<erases>&>(memory)).run();
 }
 
 /// What a block of make_factors() has.
@@ -349,8 +361,12 @@ void make_chunk_factors(const TokenChunks& of) {
 }
 
 void multiply_decays_in(const TokenChunks& of) {
-  static_assert(sizeof(Shared) <= 75 * 1024, "three blocks share a multiprocessor");
-  launch(multiply_decays, {{blocks_for(of.T, L), blocks_for(of.heads)}, warpgroup_size, sizeof(Shared)}, of);
+  const auto start = [&](auto erases) {
+    constexpr std::size_t bytes = sizeof(Shared<erases>);
+    static_assert(bytes <= 75 * 1024, "three blocks share a multiprocessor");
+    launch(multiply_decays<erases>, {{blocks_for(of.T, L), blocks_for(of.heads)}, warpgroup_size, bytes}, of);
+  };
+  with_constants(start, of.erases);
 }
 
 }  // namespace palimpsest
