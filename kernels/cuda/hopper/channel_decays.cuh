@@ -21,7 +21,7 @@
 //   P_ij = sum_c q^_i (e^{A_I - A_{I+1}} k-_j)                     within one block
 //
 // (The last takes an inverse: channels that decay by more than 2^-115 in a block are left out, and added
-// pair by pair in f32. A gate that closes counts as 2^-36, so that takes four of them. Logarithms are to
+// pair by pair in f32. A gate that closes counts as 2^-32, so that takes four of them. Logarithms are to
 // base 2.)
 //
 // What is here serves both who do this: the chain (decayed_chunks.cuh) and, with erase, a kernel before it
@@ -35,9 +35,9 @@ inline constexpr int blocks = tile_rows / rows_per_block;
 inline constexpr unsigned all_lanes = 0xffffffff;
 // Logarithms to base 2. least_log: the smallest decay whose inverse is finite, with a margin for products.
 // least_gate: a gate that is 0 beside 1 in f32, large enough that a channel that closes three times in a
-// block still has an inverse.
+// block still has an inverse, with 19 to spare for its other gates.
 inline constexpr float least_log = -115;
-inline constexpr float least_gate = -36;
+inline constexpr float least_gate = -32;
 
 __device__ inline float bounded_gate(float g) { return fmaxf(log2_e * g, least_gate); }
 
