@@ -110,45 +110,48 @@ __device__ inline void multiply_by_rows(float (&sums)[8], const Left& left, cons
       [&](int half) { multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]); });
 }
 
+/// One channel of a token as it was given; its gate bounded.
+struct Given {
+  float q, k, g;
+};
+
 /// 16 tokens of a head.
 struct Block {
   const TokenChunks& of;
   int head;
   std::int64_t first;
 
-  __device__ bool has(int row) const { return first + row < of.T; }
-  __device__ float gate(int row, int channel) const {
-    return has(row) ? bounded_gate(of.g.row(head, first + row)[channel]) : 0;
-  }
-  __device__ float number(const DeviceRows<const Bfloat>& rows, int row, int channel) const {
-    return has(row) && channel < of.K ? __bfloat162float(rows.row(head, first + row)[channel]) : 0;
+  /// From memory: the tiles have their decays in them.
+  __device__ Given given(int row, int channel) const {
+    const std::int64_t token = first + row;
+    if (token >= of.T || channel >= of.K) return {};
+    const auto number = [&](const auto& rows) { return rows.row(head, token)[channel]; };
+    return {__bfloat162float(number(of.q_rows)), __bfloat162float(number(of.k_rows)),
+            bounded_gate(number(of.g))};
   }
 };
 
 /// Adds one channel of all pairs of a block to its scores P, and with erase to those of k and k, N, in f32.
-/// By a warp: a lane fetches a row, twice over, and adds to the pairs that it has. beta: of this lane's row.
+/// By a warp: a lane is given a row, twice over, with its beta, and adds to the pairs that it has.
 template <bool erases>
-__device__ void add_channel(float (&P)[8], float (&N)[8], const Block& block, int channel, float beta) {
+__device__ void add_channel(float (&P)[8], float (&N)[8], bool reads_first, const Given& given, float beta) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row = lane % rows_per_block;
-  // From memory: the tiles have their decays in them.
-  const float q = block.number(block.of.q_rows, row, channel);
-  const float k = block.number(block.of.k_rows, row, channel);
-  float G = block.gate(row, channel);
+  float G = given.g;
 #pragma unroll
   for (int distance = 1; distance < rows_per_block; distance *= 2) {
     const float before = __shfl_up_sync(all_lanes, G, distance, rows_per_block);
     if (row >= distance) G += before;
   }
   const float before = __shfl_up_sync(all_lanes, G, 1, rows_per_block);
-  const float read = block.of.reads_first ? before : G;  // no pair of the first row counts then
-  const float written = erases ? k : beta * k;
+  const float read = reads_first ? before : G;  // no pair of the first row counts then
+  const float written = erases ? given.k : beta * given.k;
   const auto of = [](float number, int from) { return __shfl_sync(all_lanes, number, from); };
   float q_i[2], k_i[2], read_i[2], G_i[2];
   unrolled<2>([&](int half) {
     const int i = lane / 4 + 8 * half;
-    q_i[half] = of(q, i);
-    k_i[half] = of(k, i);
+    q_i[half] = of(given.q, i);
+    k_i[half] = of(given.k, i);
     read_i[half] = of(read, i);
     G_i[half] = of(G, i);
   });
@@ -164,19 +167,30 @@ __device__ void add_channel(float (&P)[8], float (&N)[8], const Block& block, in
   });
 }
 
-/// Adds what channels without inverses give. logs: of the block.
+/// Adds what channels without inverses give. logs: of the block; beta: of row lane % 16.
 template <bool erases>
 __device__ void add_strong_channels(float (&P)[8], float (&N)[8], const Block& block,
                                     const float (&logs)[channels], float beta) {
-  const float4 four = reinterpret_cast<const float4&>(logs[threadIdx.x % 32 * 4]);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const float4 four = reinterpret_cast<const float4&>(logs[4 * lane]);
   const float least = fminf(fminf(four.x, four.y), fminf(four.z, four.w));
   if (!__any_sync(all_lanes, least < least_log)) return;
 #pragma unroll 1
   for (int first = 0; first < channels; first += 32) {
-    unsigned strong = __ballot_sync(all_lanes, logs[first + threadIdx.x % 32] < least_log);
+    unsigned strong = __ballot_sync(all_lanes, logs[first + lane] < least_log);
+    Given following = {};
+    const auto fetch = [&] {  // the next one, while one is added
+      if (strong != 0)
+        following = block.given(lane % rows_per_block, first + __ffs(static_cast<int>(strong)) - 1);
+    };
+    fetch();
 #pragma unroll 1
-    for (; strong != 0; strong &= strong - 1)
-      add_channel<erases>(P, N, block, first + __ffs(static_cast<int>(strong)) - 1, beta);
+    while (strong != 0) {
+      const Given given = following;
+      strong &= strong - 1;
+      fetch();
+      add_channel<erases>(P, N, block.of.reads_first, given, beta);
+    }
   }
 }
 
