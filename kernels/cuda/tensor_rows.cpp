@@ -103,7 +103,7 @@ class TileRows {
 };
 
 /// In chunks of 64 tokens, in bf16: two-byte copies of q, k and v, and the tables that are made of them
-/// before the chain. With a decay per key channel, the chain takes factors that include the decays.
+/// before the chain. With a decay per key channel, these include the decays.
 void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
   const std::int64_t count = (programs.T + chunk - 1) / chunk;
   const auto extent = [&](std::int64_t columns) -> Extent { return {programs.heads, programs.T, columns}; };
@@ -148,7 +148,9 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     });
     chunks.g = rows_of<float>(g.data(), all);
   }
-  if (chunks.decays_by_channel) {
+  constexpr std::int64_t most_values_without_tables = 384;  // three blocks: for a fourth, tables are faster
+  chunks.has_tables = chunks.decays_by_channel && (chunks.erases || programs.V > most_values_without_tables);
+  if (chunks.has_tables) {
     chunks.q_read = make_rows(q_read);
     chunks.k_write = make_rows(k_write);
     if (chunks.erases) chunks.k_read = make_rows(k_read);
@@ -165,7 +167,7 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     chunks.transitions = transitions.data();
   }
   compute([&] {
-    if (chunks.decays_by_channel)
+    if (chunks.has_tables)
       multiply_decays_in(chunks);
     else if (chunks.erases)
       make_chunk_factors(chunks);

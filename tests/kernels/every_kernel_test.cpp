@@ -208,6 +208,8 @@ void run_wide_keys() {
   // So many chunks that few heads take them in segments.
   for (const char* const id : {"linear", "scalar_decay", "gla", "deltanet", "gated_deltanet", "kda"})
     run_wide(id, {.tokens = 1500, .dk = 12, .dv = 12, .seed = 8}, Form::chunkwise, {Precision::bf16});
+  // So many values that the decays of every channel come in tables.
+  run_wide("gla", {.tokens = 1500, .dk = 12, .dv = 400, .seed = 8}, Form::chunkwise, {Precision::bf16});
   // Chunks of more rows than a small tile has, than a large one, and than a block writes at once.
   for (const char* const id : {"gated_deltanet", "gla"})
     run_wide(id, {.tokens = 515, .dk = 5, .dv = 3, .seed = 8}, Form::parallel,

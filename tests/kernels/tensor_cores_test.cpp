@@ -206,6 +206,8 @@ TEST_CASE(
                              {.tokens = 1000, .alike = 0.8},
                              {.tokens = 1537, .dk = 17, .dv = 33},  // so many are cut into segments
                              {.tokens = 1500, .dk = 100, .dv = 200},
+                             {.tokens = 130, .dk = 33, .dv = 400},  // so wide that decays come in tables
+                             {.tokens = 1500, .dk = 100, .dv = 520},
                              {.tokens = 1700, .beta = false, .gates_are_logs = false},
                              {.tokens = 3000, .alike = 0.8}};
   for (const Index tokens : {0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200})
@@ -217,9 +219,11 @@ TEST_CASE(
 
 TEST_CASE("gates of channels that close within a few tokens keep chunks finite") {
   std::vector<Kind> kinds;
-  for (const double strongest : {3.0, 10.0, 30.0, 300.0})  // at 10 about half of them, within 16 tokens
+  for (const double strongest : {3.0, 10.0, 30.0, 300.0}) {  // at 10 about half of them, within 16 tokens
     for (const Index tokens : {200, 1600})
       kinds.push_back({.tokens = tokens, .alike = 0.5, .strongest = strongest});
+    kinds.push_back({.tokens = 200, .dv = 400, .alike = 0.5, .strongest = strongest});
+  }
   for_each_way([&](const Way& way) { compare_structures(kinds, {Decay::key}, way); });
 }
 

@@ -10,14 +10,16 @@
 // For how the warpgroups of a block share this see docs/kernels.md. Right factors, Q^T, K^T, T^T, P^T and
 // K, are tiles as bulk copies lay them, read along their rows or along their columns.
 //
+// Where every key channel has a decay, two warpgroups make queries and keys with their decays in them, and P
+// (decayed_chunks.cuh). With erase, and where many blocks of values would do it over again, a kernel before
+// puts them into tables (chunk_decays.cu).
+//
 // R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
 //
 // Few heads go through segments of their chunks side by side (segment_states.cu), twice: first without
 // reading, for the state that each leaves of none, then from the right one.
 
-#include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/instructions.cuh"
-#include "kernels/cuda/hopper/tiles.h"
+#include "kernels/cuda/hopper/decayed_chunks.cuh"
 
 namespace palimpsest {
 
@@ -28,20 +30,28 @@ using namespace hopper;
 constexpr int L = tile_rows;  // tokens of a chunk
 constexpr int main_warpgroups = 2;
 constexpr int main_threads = main_warpgroups * warpgroup_size;
-constexpr int threads = main_threads + warpgroup_size;
 constexpr int values_per_block = main_warpgroups * tile_columns;
 
-enum class Decays { none, by_token, by_channel };
+enum class Decays {
+  none,
+  by_token,
+  by_channel,  // multiplied into q and k here (decayed_chunks.cuh)
+  in_tables    // likewise, by a kernel before (chunk_decays.cu)
+};
+
+constexpr int threads_with(Decays decays) {
+  return main_threads + (decays == Decays::by_channel ? 2 : 1) * warpgroup_size;
+}
 
 /// What is copied for one chunk; q and scores only where outputs are read.
 template <bool erases, Decays decays, bool reads>
 struct Stage {
   Tile q[reads ? 2 : 0];
   Tile k[2];
-  Tile v[main_warpgroups];
+  Tile v[decays == Decays::by_channel ? 0 : main_warpgroups];
   Tile factors[erases ? 1 : 0];
-  Tile scores[reads && decays == Decays::by_channel ? 1 : 0];
-  Tile k_read[erases && decays == Decays::by_channel ? 2 : 0];
+  Tile scores[reads && decays == Decays::in_tables ? 1 : 0];
+  Tile k_read[erases && decays == Decays::in_tables ? 2 : 0];
 };
 
 /// What the auxiliary warpgroup makes for one chunk.
@@ -55,9 +65,13 @@ struct Factors {
 
 template <bool erases, Decays decays, bool reads>
 struct Shared {
-  static constexpr int stages = decays == Decays::by_channel && erases ? 2 : 3;
+  static constexpr bool decays_here = decays == Decays::by_channel;
+  static constexpr bool has_tables = decays == Decays::in_tables;
+  static constexpr int stages = has_tables && erases ? 2 : 3;
   Stage<erases, decays, reads> stage[stages];
-  Tile scores[reads && decays != Decays::by_channel ? 2 : 0];
+  Tile v[decays_here ? 2 : 0][main_warpgroups];
+  channel_decays::DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
+  Tile scores[reads && !has_tables ? 2 : 0];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
   float G[2][L];           // running sums of log2 alpha
@@ -109,7 +123,7 @@ class Auxiliary {
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
       const int buffer = chunk % 2;
       shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
-      if constexpr (decays == Decays::by_channel)
+      if constexpr (Shared::has_tables)
         fetch_totals(chunk);
       else
         make(chunk);
@@ -137,14 +151,13 @@ class Auxiliary {
       load_tile(&tiles[0], from, at, copied);
       load_tile(&tiles[1], from, second, copied);
     };
-    if constexpr (reads) load_both(stage.q, decays == Decays::by_channel ? chain_.q_read : chain_.q);
-    load_both(stage.k, decays == Decays::by_channel ? chain_.k_write : chain_.k);
+    if constexpr (reads) load_both(stage.q, Shared::has_tables ? chain_.q_read : chain_.q);
+    load_both(stage.k, Shared::has_tables ? chain_.k_write : chain_.k);
     for (int i = 0; i < main_warpgroups; ++i)
       load_tile(&stage.v[i], chain_.v, {place_.first_value + i * tile_columns, token, place_.head}, copied);
     if constexpr (erases) load_tile(&stage.factors[0], chain_.factor_tiles, at, copied);
-    if constexpr (reads && decays == Decays::by_channel)
-      load_tile(&stage.scores[0], chain_.scores, at, copied);
-    if constexpr (erases && decays == Decays::by_channel) load_both(stage.k_read, chain_.k_read);
+    if constexpr (reads && Shared::has_tables) load_tile(&stage.scores[0], chain_.scores, at, copied);
+    if constexpr (erases && Shared::has_tables) load_both(stage.k_read, chain_.k_read);
   }
 
   __device__ float of_token(const DeviceRows<const float>& rows, int token, float absent) const {
@@ -171,7 +184,7 @@ class Auxiliary {
 
   /// beta of this thread's token, a chunk ahead of its use.
   __device__ void fetch_strengths(int chunk) {
-    if constexpr (!erases && decays != Decays::by_channel) {
+    if constexpr (!erases && !Shared::has_tables) {
       if (thread_ < L) beta_ = of_token(chain_.beta, place_.token(chunk) + thread_, 1);
     }
   }
@@ -270,6 +283,90 @@ class Auxiliary {
   float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
+/// Two warpgroups in place of the auxiliary one. They multiply the decays into a chunk while the one before
+/// is gone through and the one after is copied.
+template <bool reads>
+class Decaying {
+ public:
+  using Shared = palimpsest::Shared<false, Decays::by_channel, reads>;
+  using Chunks = channel_decays::DecayedChunks<reads>;
+
+  __device__ Decaying(const TokenChunks& chain, Shared& shared, const Place& place)
+      : chain_(chain), shared_(shared), place_(place), decayed_(chain, shared.decayed[0], place.head) {}
+
+  __device__ void run() {
+    if constexpr (reads) {
+      // Blocks above the diagonal stay 0.
+      auto* const scores = reinterpret_cast<uint4*>(shared_.scores);
+      for (int i = thread_; i < int{sizeof(shared_.scores) / sizeof(uint4)}; i += Chunks::threads)
+        scores[i] = {};
+    }
+    if (thread_ == Chunks::idle_thread) {
+      copy(0);
+      copy_values(0);
+      copy(1);
+    }
+    decayed_.fetch(place_.token(0));
+    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
+      await_room(chunk);
+      make(chunk);
+      publish_to_tensor_cores();
+      shared_.made[chunk % 2].arrive();
+      if (thread_ == Chunks::idle_thread && chunk + 1 < place_.chunks) {
+        await_room(chunk + 1);
+        copy_values(chunk + 1);
+        copy(chunk + 2);
+      }
+    }
+    if (!reads && place_.first_value == 0 && thread_ < channel_decays::channels / 2)
+      reinterpret_cast<float2&>(
+          chain_.transitions[place_.among_segments(chain_) * warpgroup_size + 2 * thread_]) = total_;
+  }
+
+ private:
+  /// Waits until the chunk two before is gone through; with it a stage becomes free for the one after this.
+  __device__ void await_room(int chunk) { shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1); }
+
+  /// Starts the copies of a chunk's q and k.
+  __device__ void copy(int chunk) {
+    if (chunk >= place_.chunks) return;
+    auto& stage = shared_.stage[chunk % Shared::stages];
+    Barrier& copied = shared_.copied[chunk % Shared::stages];
+    copied.arrive_expecting(static_cast<int>(sizeof(stage)));
+    for (int i = 0; i < 2; ++i) {
+      const TilePlace at = {i * tile_columns, place_.token(chunk), place_.head};
+      if constexpr (reads) load_tile(&stage.q[i], chain_.q, at, copied);
+      load_tile(&stage.k[i], chain_.k, at, copied);
+    }
+  }
+
+  __device__ void copy_values(int chunk) {
+    Barrier& made = shared_.made[chunk % 2];
+    made.arrive_expecting(static_cast<int>(sizeof(shared_.v[0])));
+    for (int i = 0; i < main_warpgroups; ++i)
+      load_tile(&shared_.v[chunk % 2][i], chain_.v,
+                {place_.first_value + i * tile_columns, place_.token(chunk), place_.head}, made);
+  }
+
+  __device__ void make(int chunk) {
+    auto& stage = shared_.stage[chunk % Shared::stages];
+    float* const total = shared_.factors[chunk % 2].total;
+    shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
+    decayed_.fade(chunk, stage.q, stage.k, total, place_.token(chunk + 1));
+    if constexpr (reads)
+      decayed_.score(chunk, &shared_.scores[chunk % 2], place_.token(chunk));
+    else if (thread_ < channel_decays::channels / 2)
+      total_ = channel_decays::product(total_, reinterpret_cast<const float2&>(total[2 * thread_]));
+  }
+
+  const TokenChunks& chain_;
+  Shared& shared_;
+  const Place& place_;
+  Chunks decayed_;
+  int thread_ = static_cast<int>(threadIdx.x % Chunks::threads);
+  float2 total_ = {1, 1};  // the decay of the segment; of this thread's channels
+};
+
 template <bool erases, Decays decays, bool reads>
 class Main {
  public:
@@ -282,7 +379,10 @@ class Main {
   __device__ void run() {
     load_state();
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
+      if constexpr (Shared::decays_here)
+        shared_.made[chunk % 2].wait(chunk / 2 % 2);
+      else
+        shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
       step(chunk);
     }
     store_state();
@@ -293,13 +393,25 @@ class Main {
   __device__ void step(int chunk) {
     const auto& stage = shared_.stage[chunk % Shared::stages];
     const Factors& factors = shared_.factors[chunk % 2];
-    const Tile* const scores =
-        decays == Decays::by_channel ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
+    const Tile* const scores = Shared::has_tables ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
+    const Tile* const v = Shared::decays_here ? shared_.v[chunk % 2] : stage.v;
 
     // O^T = S^T Q^T, and X^T = S^T K^T
     Sums<L> O;
     Sums<L> X;
-    if constexpr (reads || erases) {
+    if constexpr (Shared::decays_here && reads) {
+      // Half of S at a time: the warpgroups that multiply decays in need the registers.
+      unrolled<2>([&](int half) {
+        Left S[4];
+        unrolled<4>([&](int step) { S[step] = left_factor<Bfloat>(S_, 4 * half + step); });
+        begin_products();
+        unrolled<4>([&](int step) {
+          multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, 4 * half + step), half + step > 0);
+        });
+        end_products();
+        await_products(O);
+      });
+    } else if constexpr (reads || erases) {
       Left S[8];
       unrolled<8>([&](int step) { S[step] = left_factor<Bfloat>(S_, step); });
       begin_products();
@@ -307,19 +419,25 @@ class Main {
         if constexpr (reads) multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, step), step > 0);
         if constexpr (erases)
           multiply<Bfloat, Along::rows>(
-              X, S[step], along_rows(decays == Decays::by_channel ? stage.k_read : stage.k, step), step > 0);
+              X, S[step], along_rows(Shared::has_tables ? stage.k_read : stage.k, step), step > 0);
       });
       end_products();
     }
     Left V[L / 16];
-    unrolled<L / 16>([&](int step) { V[step] = transposed_left(&stage.v[warpgroup_], 16 * step, row_); });
-    shared_.made[chunk % 2].wait(chunk / 2 % 2);
+    const auto fetch_values = [&] {
+      unrolled<L / 16>([&](int step) { V[step] = transposed_left(&v[warpgroup_], 16 * step, row_); });
+    };
+    if constexpr (!Shared::decays_here) {
+      fetch_values();
+      shared_.made[chunk % 2].wait(chunk / 2 % 2);
+    }
     if constexpr (erases && reads)
       await_products(O, X);
     else if constexpr (erases)
       await_products(X);
     else if constexpr (reads)
       await_products(O);
+    if constexpr (Shared::decays_here) fetch_values();
 
     // the decays of S and of what is read from it
     if constexpr (decays == Decays::by_token) {
@@ -328,7 +446,7 @@ class Main {
       for (float& element : S_.at) element *= total;
       if constexpr (reads) scale(O, factors.in);
     }
-    if constexpr (decays == Decays::by_channel) scale(S_, factors.total);
+    if constexpr (Shared::decays_here || Shared::has_tables) scale(S_, factors.total);
 
     Left U[L / 16];      // for P U
     Left U_out[L / 16];  // for K^T U
@@ -378,7 +496,7 @@ class Main {
       await_products(O, S_);
     else
       await_products(S_);
-    shared_.used[chunk % Shared::stages].arrive();
+    if constexpr (!Shared::decays_here) shared_.used[chunk % Shared::stages].arrive();
     shared_.taken[chunk % 2].arrive();
     if constexpr (reads) write(chunk, O);
   }
@@ -466,23 +584,29 @@ class Main {
 };
 
 template <bool erases, Decays decays, bool reads>
-__global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant__ TokenChunks chain) {
+__global__ void __launch_bounds__(threads_with(decays), 1)
+    chain_chunks(const __grid_constant__ TokenChunks chain) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<erases, decays, reads>*>(memory);
   if (threadIdx.x == 0) {
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
-    for (Barrier& barrier : shared.made) barrier.initialize(warpgroup_size);
+    for (Barrier& barrier : shared.made)
+      barrier.initialize(decays == Decays::by_channel ? channel_decays::DecayedChunks<reads>::threads + 1
+                                                      : warpgroup_size);
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
   }
   __syncthreads();
   const Place place(chain);
   if (threadIdx.x < main_threads) {
-    take_registers<decays == Decays::by_channel ? 232 : 208>();
+    take_registers<decays == Decays::by_channel ? 144 : decays == Decays::in_tables ? 232 : 208>();
     Main<erases, decays, reads>(chain, shared, place).run();
+  } else if constexpr (decays == Decays::by_channel) {
+    keep_registers<112>();
+    Decaying<reads>(chain, shared, place).run();
   } else {
-    keep_registers<decays == Decays::by_channel ? 40 : 88>();
+    keep_registers<decays == Decays::in_tables ? 40 : 88>();
     Auxiliary<erases, decays, reads>(chain, shared, place).run();
   }
 }
@@ -491,16 +615,17 @@ __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant
 /// then follow unit vectors.
 template <bool reads>
 void go_through(const TokenChunks& chain) {
-  const auto start = [&](auto erases, auto decays, auto by_channel) {
-    constexpr Decays how = !decays ? Decays::none : by_channel ? Decays::by_channel : Decays::by_token;
+  const auto start = [&](auto erases, auto decays, auto by_channel, auto has_tables) {
+    constexpr Decays of_channels = has_tables || erases ? Decays::in_tables : Decays::by_channel;
+    constexpr Decays how = !decays ? Decays::none : by_channel ? of_channels : Decays::by_token;
     const unsigned values = blocks_for(chain.V, values_per_block) + (erases && !reads ? 1 : 0);
     launch(chain_chunks<erases, how, reads>,
            {{blocks_for(chain.heads), values, blocks_for(chain.segments - (reads ? 0 : 1))},
-            threads,
+            threads_with(how),
             sizeof(Shared<erases, how, reads>)},
            chain);
   };
-  with_constants(start, chain.erases, chain.g.data != nullptr, chain.decays_by_channel);
+  with_constants(start, chain.erases, chain.g.data != nullptr, chain.decays_by_channel, chain.has_tables);
 }
 
 }  // namespace

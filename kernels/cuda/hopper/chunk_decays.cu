@@ -1,30 +1,12 @@
-// What the chain takes of a chunk of 64 tokens, all chunks side by side: triangular factors (unit_lower.cuh),
-// and decays of every key channel, multiplied into queries and keys. With G the running sums of g = log alpha
-// from the chunk's first token on:
-//
-//   e^G o Q, e^G o K          what reads the state before the chunk
-//   e^{G_64 - G} o K          what writes the state after it
-//   P_ij = sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i, and the same of k and k for the triangular factor
-//
-// e^G and e^{-G} alone would leave the range of numbers. So a chunk is cut into blocks of 16 tokens, with A_I
-// the sums before block I, and every exponent that is taken is at most 0 (spec 2.1):
-//
-//   q^_i = e^{G_i - A_I} q_i, k^_i = e^{G_i - A_I} k_i             from the block's beginning to a token
-//   k-_j = e^{A_{J+1} - G_j} k_j                                   from a token to the block's end
-//   P_ij = sum_c q^_i k-_j                                         from block I - 1 to I
-//   P_ij = sum_c (e^{A_I - A_2} q^_i) (e^{A_2 - A_{J+1}} k-_j)     from blocks 0, 1 to 2, 3
-//   P_ij = sum_c q^_i (e^{A_I - A_{I+1}} k-_j)                     within one block
-//
-// (The last takes an inverse: channels that decay by more than 2^-115 in a block are left out, and added
-// pair by pair in f32. A gate that closes counts as 2^-36, so that takes four of them. Logarithms are to
-// base 2.)
+// What the chain takes of a chunk of 64 tokens, all chunks side by side: with erase, triangular factors
+// (unit_lower.cuh); and decays of every key channel, multiplied into queries and keys (channel_decays.cuh).
 //
 // First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
 // warp takes a block of rows and multiplies 16 x 16 blocks; at last the tiles get what is missing from A_I
 // back to the chunk's beginning, or on to its end. Loops are kept short: a block runs this code only once, so
 // the instructions must be loaded too.
 
-#include "kernels/cuda/hopper/tiles.h"
+#include "kernels/cuda/hopper/channel_decays.cuh"
 #include "kernels/cuda/hopper/unit_lower.cuh"
 
 namespace palimpsest {
@@ -32,20 +14,10 @@ namespace palimpsest {
 namespace {
 
 using namespace hopper;
+using namespace channel_decays;
 
 constexpr int L = tile_rows;
-constexpr int channels = 2 * tile_columns;
-constexpr int rows_per_block = 16;
-constexpr int blocks = L / rows_per_block;
 constexpr int steps = channels / 16;
-constexpr unsigned all_lanes = 0xffffffff;
-// Logarithms to base 2. least_log: the smallest decay whose inverse is finite, with a margin for products.
-// least_gate: a gate that is 0 beside 1 in f32, large enough that a channel that closes three times in a
-// block still has an inverse.
-constexpr float least_log = -115;
-constexpr float least_gate = -36;
-
-__device__ float bounded_gate(float g) { return fmaxf(log2_e * g, least_gate); }
 
 template <bool erases>
 struct Shared {
@@ -57,20 +29,10 @@ struct Shared {
     Bfloat k_far[rows_per_block][channels + 8];  // e^{A_2 - A_1} k- of block 0
   };
   UnitLower matrix[erases ? 1 : 0];
-  float logs[blocks][channels];  // A_{I+1} - A_I
+  Logs logs;
   float beta[L];
   Barrier copied;
 };
-
-__device__ Left load_block(const Tile* tiles, int first_row, int step) {
-  return load_squares(shared_address(&tiles[step / 4]) + square_by_rows(first_row, step % 4 * 16));
-}
-
-/// sums += left right^T; `right` holds the 16 × 16 block, loaded by rows as a Left.
-__device__ void multiply_by_rows(float (&sums)[8], const Left& left, const Left& right) {
-  unrolled<2>(
-      [&](int half) { multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]); });
-}
 
 template <bool erases>
 class Chunk {
@@ -158,86 +120,65 @@ class Chunk {
   }
 
   /// This thread's two channels of a row.
-  __device__ std::uint32_t& numbers(Tile* tiles, int row) const {
-    const int column = channel_ % tile_columns;
-    Tile& tile = tiles[channel_ / tile_columns];
-    return reinterpret_cast<std::uint32_t&>(tile.bytes[place_in_tile(row, column / 8 * 8) + column % 8 * 2]);
-  }
+  __device__ std::uint32_t& numbers(Tile* tiles, int row) const { return two_of(tiles, row, channel_); }
 
-  static __device__ std::uint32_t times(float2 factors, float2 numbers) {
-    return packed<Bfloat>(factors.x * numbers.x, factors.y * numbers.y);
+  static __device__ std::uint32_t times(float2 factors, std::uint32_t numbers) {
+    return as_bfloats(product(factors, unpacked<Bfloat>(numbers)));
   }
 
   /// q^, k^ and k- of a block, of this thread's channels.
   __device__ void fade_within(int block, Gates gates) {
     const int first = block * rows_per_block;
-    float2 sum = {};
+    float2 log = {};
 #pragma unroll
     for (float2& g : gates.at) {
       g = {bounded_gate(g.x), bounded_gate(g.y)};
-      sum.x += g.x;
-      sum.y += g.y;
+      log = sum(log, g);
     }
-    reinterpret_cast<float2&>(shared_.logs[block][channel_]) = sum;
+    two_of(shared_.logs, block, channel_) = log;
     float2 G = {};  // from the block's beginning
     float2 kept = {1, 1};
 #pragma unroll
     for (int i = 0; i < rows_per_block; ++i) {
       const int row = first + i;
       const float2 earlier = kept;
-      G.x += gates.at[i].x;
-      G.y += gates.at[i].y;
-      kept = {two_to(G.x), two_to(G.y)};
-      const float2 left = {two_to(sum.x - G.x), two_to(sum.y - G.y)};
-      const float2 q = unpacked<Bfloat>(numbers(shared_.q, row));
-      const float2 k = unpacked<Bfloat>(numbers(shared_.k, row));
-      const float beta = erases ? 1 : shared_.beta[row];
-      numbers(shared_.q, row) = times(of_.reads_first ? earlier : kept, q);
+      G = sum(G, gates.at[i]);
+      kept = two_to(G);
+      std::uint32_t& q = numbers(shared_.q, row);
+      std::uint32_t& k = numbers(shared_.k, row);
+      q = times(of_.reads_first ? earlier : kept, q);
       if constexpr (erases) numbers(shared_.k_read, row) = times(kept, k);
-      numbers(shared_.k, row) = times({beta * left.x, beta * left.y}, k);
+      const float beta = erases ? 1 : shared_.beta[row];
+      k = times(product({beta, beta}, two_to(difference(log, G))), k);
     }
   }
 
   /// k- of block 0 at the end of block 1.
   __device__ void fade_first_block() {
-    const float2 logs = reinterpret_cast<const float2&>(shared_.logs[1][channel_]);
-    const float2 factors = {two_to(logs.x), two_to(logs.y)};
+    const float2 factors = two_to(two_of(shared_.logs, 1, channel_));
 #pragma unroll 4
     for (int row = half_; row < rows_per_block; row += 2)
       reinterpret_cast<std::uint32_t&>(shared_.k_far[row][channel_]) =
-          times(factors, unpacked<Bfloat>(numbers(shared_.k, row)));
+          times(factors, numbers(shared_.k, row));
   }
 
   /// What a block's tiles lack: from the chunk's beginning to the block's, or from its end to the chunk's.
   __device__ void fade_to_ends(int block) {
-    float2 before = {};
-    float2 after = {};
-    float2 all = {};
-    unrolled<blocks>([&](int b) {
-      const float2 logs = reinterpret_cast<const float2&>(shared_.logs[b][channel_]);
-      before.x += b < block ? logs.x : 0;
-      before.y += b < block ? logs.y : 0;
-      after.x += b > block ? logs.x : 0;
-      after.y += b > block ? logs.y : 0;
-      all.x += logs.x;
-      all.y += logs.y;
-    });
-    before = {two_to(before.x), two_to(before.y)};
-    after = {two_to(after.x), two_to(after.y)};
+    const Ends factors = ends(shared_.logs, block, channel_);
 #pragma unroll 4
     for (int i = 0; i < rows_per_block; ++i) {
       const int row = block * rows_per_block + i;
       const auto fade = [&](Tile* tiles, float2 factors) {
         std::uint32_t& both = numbers(tiles, row);
-        both = times(factors, unpacked<Bfloat>(both));
+        both = times(factors, both);
       };
-      fade(shared_.q, before);
-      fade(shared_.k, after);
-      if constexpr (erases) fade(shared_.k_read, before);
+      fade(shared_.q, factors.before);
+      fade(shared_.k, factors.after);
+      if constexpr (erases) fade(shared_.k_read, factors.before);
     }
     if (block == 0) {
       float* const totals = of_.totals + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * channels + channel_;
-      reinterpret_cast<float2&>(*totals) = make_float2(two_to(all.x), two_to(all.y));
+      reinterpret_cast<float2&>(*totals) = factors.all;
     }
   }
 
@@ -247,22 +188,23 @@ class Chunk {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
       const int c = 16 * step + lane_ % 4 * 2 + i / 2 * 8;
-      const float2 logs = reinterpret_cast<const float2&>(shared_.logs[block][c]);
+      const float2 logs = two_of(shared_.logs, block, c);
       const float2 factors = {factor(logs.x), factor(logs.y)};
-      of.at[i] = times(factors, unpacked<Bfloat>(of.at[i]));
-      of.at[i + 1] = times(factors, unpacked<Bfloat>(of.at[i + 1]));
+      of.at[i] = times(factors, of.at[i]);
+      of.at[i + 1] = times(factors, of.at[i + 1]);
     }
   }
 
   /// The blocks of this warp's rows: within, then from the nearest one back.
   __device__ void multiply_blocks(float (&P)[blocks][8], float (&N)[blocks][8]) {
+    const auto as_power = [](float log) { return two_to(log); };
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
       Left q = load_block(shared_.q, row_, step);
       Left k = {};
       if constexpr (erases) k = load_block(shared_.k_read, row_, step);
       Left own = load_block(shared_.k, row_, step);
-      multiply_columns(own, block_, step, [](float log) { return log < least_log ? 0 : two_to(-log); });
+      multiply_columns(own, block_, step, [](float log) { return inverse_of(log); });
       multiply_by_rows(P[0], q, own);
       if constexpr (erases) multiply_by_rows(N[0], k, own);
 #pragma unroll
@@ -270,8 +212,8 @@ class Chunk {
         const int column_block = block_ - back;
         if (column_block < 0) break;
         if (back == 2 && block_ == 3) {
-          multiply_columns(q, 2, step, two_to);
-          if constexpr (erases) multiply_columns(k, 2, step, two_to);
+          multiply_columns(q, 2, step, as_power);
+          if constexpr (erases) multiply_columns(k, 2, step, as_power);
         }
         const Left right = column_block == 0 && back > 1
                                ? load_far(step)
@@ -280,63 +222,13 @@ class Chunk {
         if constexpr (erases) multiply_by_rows(N[back], k, right);
       }
     }
-    add_strong_channels(P[0], N[0]);
+    const Block block = {of_, head_, std::int64_t{chunk_} * L + row_};
+    const float beta = shared_.beta[row_ + lane_ % rows_per_block];
+    add_strong_channels<erases>(P[0], N[0], block, shared_.logs[block_], beta);
   }
 
   __device__ Left load_far(int step) const {
     return load_squares(shared_address(&shared_.k_far[lane_ % 16][16 * step + lane_ / 16 * 8]));
-  }
-
-  /// Adds to the block of this warp's own rows what channels without inverses give.
-  __device__ void add_strong_channels(float (&P)[8], float (&N)[8]) const {
-#pragma unroll 1
-    for (int first = 0; first < channels; first += 32) {
-      unsigned strong = __ballot_sync(all_lanes, shared_.logs[block_][first + lane_] < least_log);
-#pragma unroll 1
-      for (; strong != 0; strong &= strong - 1)
-        add_channel(P, N, first + __ffs(static_cast<int>(strong)) - 1);
-    }
-  }
-
-  /// One channel of all pairs, in f32. A lane fetches a row, twice over, and adds to the pairs that it has.
-  __device__ void add_channel(float (&P)[8], float (&N)[8], int channel) const {
-    const int row = row_ + lane_ % rows_per_block;
-    const float q = given(of_.q_rows, row, channel);  // from memory: the tiles have their decays in them
-    const float k = given(of_.k_rows, row, channel);
-    float G = row < tokens() ? bounded_gate(gates_of_row(row)[channel]) : 0;
-#pragma unroll
-    for (int distance = 1; distance < rows_per_block; distance *= 2) {
-      const float before = __shfl_up_sync(all_lanes, G, distance, rows_per_block);
-      if (lane_ % rows_per_block >= distance) G += before;
-    }
-    const float before = __shfl_up_sync(all_lanes, G, 1, rows_per_block);
-    const float read = of_.reads_first ? before : G;  // no pair of the first row counts then
-    const float written = erases ? k : shared_.beta[row] * k;
-    const auto of = [](float number, int from) { return __shfl_sync(all_lanes, number, from); };
-    float q_i[2], k_i[2], read_i[2], G_i[2];
-    unrolled<2>([&](int half) {
-      const int i = lane_ / 4 + 8 * half;
-      q_i[half] = of(q, i);
-      k_i[half] = of(k, i);
-      read_i[half] = of(read, i);
-      G_i[half] = of(G, i);
-    });
-    unrolled<4>([&](int n) {
-      const int j = n / 2 * 8 + lane_ % 4 * 2 + n % 2;
-      const float k_j = of(written, j);
-      const float G_j = of(G, j);
-      unrolled<2>([&](int half) {
-        const int e = n / 2 * 4 + 2 * half + n % 2;
-        P[e] += q_i[half] * k_j * two_to(read_i[half] - G_j);  // of no use where j > i
-        if constexpr (erases) N[e] += k_i[half] * k_j * two_to(G_i[half] - G_j);
-      });
-    });
-  }
-
-  __device__ float given(const DeviceRows<const Bfloat>& rows, int row, int channel) const {
-    const std::int64_t token = std::int64_t{chunk_} * L + row;
-    if (token >= of_.T || channel >= of_.K) return 0;
-    return __bfloat162float(rows.row(head_, token)[channel]);
   }
 
   /// This warp's rows of the scores, and of the matrix whose inverse is the triangular factor.

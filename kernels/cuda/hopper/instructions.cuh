@@ -207,7 +207,7 @@ __device__ std::uint32_t packed(float first, float second) {
 template <class Number>
 __device__ float2 unpacked(std::uint32_t both) {
   if constexpr (std::is_same_v<Number, Bfloat>)
-    return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(both));
+    return {__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000)};
   else
     return __half22float2(reinterpret_cast<const __half2&>(both));
 }
@@ -278,6 +278,21 @@ __device__ void multiply(Sums<columns>& sums, const Factor& left, std::uint64_t 
 #undef PALIMPSEST_SUMS_64
 #undef PALIMPSEST_SUMS_32
 #undef PALIMPSEST_SUMS_16
+
+/// Four bytes of shared memory at an address.
+__device__ inline std::uint32_t load_word(std::uint32_t address) {
+  std::uint32_t word = 0;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address));
+  return word;
+}
+__device__ inline void store_word(std::uint32_t address, std::uint32_t word) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(word));
+}
+__device__ inline void store_word(std::uint32_t address, std::uint32_t word, bool stores) {
+  asm volatile(
+      "{\n.reg .pred stores;\nsetp.ne.b32 stores, %2, 0;\n@stores st.shared.b32 [%0], %1;\n}" ::"r"(address),
+      "r"(word), "r"(static_cast<int>(stores)));
+}
 
 /// What one warp reads or writes of a tile at a time: 16 x 16 numbers, four 8 x 8 squares. Its place for this
 /// thread, in bytes; squares follow each other along columns, then rows.

@@ -42,6 +42,7 @@ struct TokenChunks {
   bool erases = false;             // u = v - S~^T k instead of v
   bool reads_first = false;        // o_t = S_{t-1}^T q_t: G_i of a read is that of the token before
   bool decays_by_channel = false;  // every key channel has its own decay
+  bool has_tables = false;         // with a decay per channel: always with erase
 
   CUtensorMap q = {};                           // bf16 [H, T, K]
   CUtensorMap k = {};                           // bf16 [H, T, K]
@@ -59,7 +60,7 @@ struct TokenChunks {
   __half* factors = nullptr;      // [H, chunks 64, 64]
   CUtensorMap factor_tiles = {};  // the same
 
-  // With a decay per channel: queries and keys multiplied by their decays.
+  // The tables: queries and keys multiplied by their decays.
   CUtensorMap q_read = {};   // bf16 [H, T, 128]: e^G q
   CUtensorMap k_read = {};   // likewise: e^G k; with erase
   CUtensorMap k_write = {};  // likewise: e^{G_64 - G} k, times beta without erase
@@ -82,7 +83,7 @@ void cut_into_segments(TokenChunks& of);
 /// Makes the factors where a token has one decay or none. Compute capability 9.0 only, as what follows.
 void make_chunk_factors(const TokenChunks& of);
 
-/// Makes the tables of the chain with a decay per channel, factors too.
+/// Makes the tables of the chain with a decay per channel, with erase factors too.
 void multiply_decays_in(const TokenChunks& of);
 
 /// Puts the state before each segment where its chain without outputs has left what it makes of none.
