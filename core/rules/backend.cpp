@@ -83,11 +83,16 @@ double copy_rate() {
   return 2 * static_cast<double>(share) * processor_threads() / seconds;
 }
 
-constexpr Index size = 512;
-constexpr int products = 4;
+constexpr Index size = 128;  // three such matrices fit a cache
+constexpr int products = 256;
 
 template <class Scalar>
-double product_rate() {
+void multiply_by_eigen(const Matrix<Scalar>& A, const Matrix<Scalar>& B, Matrix<Scalar>& C) {
+  C.noalias() = A * B;
+}
+
+template <class Scalar>
+double product_rate(void (*multiply)(const Matrix<Scalar>& A, const Matrix<Scalar>& B, Matrix<Scalar>& C)) {
   struct Matrices {
     Matrix<Scalar> A = Matrix<Scalar>::Constant(size, size, Scalar{0.5});
     Matrix<Scalar> B = Matrix<Scalar>::Constant(size, size, Scalar{0.25});
@@ -96,15 +101,18 @@ double product_rate() {
   std::vector<Matrices> of(processor_threads());
   const double seconds = shortest([&](Index thread) {
     auto& [A, B, C] = entry(of, thread);
-    for (int i = 0; i < products; ++i) C.noalias() = A * B;
+    for (int i = 0; i < products; ++i) multiply(A, B, C);
   });
   return 2.0 * size * size * size * products * processor_threads() / seconds;
 }
 
+constexpr SquareProduct eigen_product = {"Eigen's product", multiply_by_eigen<float>};
+
 class CpuBackend : public Backend {
  public:
-  explicit CpuBackend(const DeviceEngines& engines, bool only_asks = false)
-      : engines_(engines), only_asks_(only_asks) {}
+  explicit CpuBackend(const DeviceEngines& engines, bool only_asks = false,
+                      const SquareProduct& product = eigen_product)
+      : engines_(engines), only_asks_(only_asks), product_(product) {}
 
   std::string name() const override { return "cpu"; }
 
@@ -152,17 +160,19 @@ class CpuBackend : public Backend {
   }
 
   /// The limits of this processor with all its threads, measured in about a second: copies of buffers that
-  /// fit no cache, and Eigen's products of matrices that fit one. The best of a few runs.
+  /// fit no cache, and products of matrices that fit one. The best of a few runs.
   std::optional<Roof> roof(Precision precision) const override {
     if (missing_precision(precision)) return std::nullopt;
     const char* const threads = processor_threads() == 1 ? "thread" : "threads";
-    return Roof{
-        .bytes_per_second = copy_rate(),
-        .flops_per_second = precision == Precision::f64 ? product_rate<double>() : product_rate<float>(),
-        .copy = fmt::format("memcpy of {} MiB in {} {}, read and written", copied_bytes() >> 20,
-                            processor_threads(), threads),
-        .product = fmt::format("Eigen's product of two [{0}, {0}] matrices in {1} in each of {2} {3}", size,
-                               palimpsest::name(precision), processor_threads(), threads)};
+    const bool is_f64 = precision == Precision::f64;
+    return Roof{.bytes_per_second = copy_rate(),
+                .flops_per_second = is_f64 ? product_rate<double>(multiply_by_eigen<double>)
+                                           : product_rate<float>(product_.multiply),
+                .copy = fmt::format("memcpy of {} MiB in {} {}, read and written", copied_bytes() >> 20,
+                                    processor_threads(), threads),
+                .product = fmt::format("{4} of two [{0}, {0}] matrices in {1} in each of {2} {3}", size,
+                                       palimpsest::name(precision), processor_threads(), threads,
+                                       is_f64 ? eigen_product.words : product_.words)};
   }
 
  private:
@@ -187,6 +197,7 @@ class CpuBackend : public Backend {
 
   const DeviceEngines& engines_;
   bool only_asks_;
+  SquareProduct product_;
 };
 
 std::string words(KernelKind kernel, Precision precision) {
@@ -203,8 +214,8 @@ const Backend& cpu_backend() {
   return backend;
 }
 
-std::unique_ptr<const Backend> cpu_backend_with(const DeviceEngines& engines) {
-  return std::make_unique<CpuBackend>(engines);
+std::unique_ptr<const Backend> cpu_backend_with(const DeviceEngines& engines, const SquareProduct& product) {
+  return std::make_unique<CpuBackend>(engines, false, product);
 }
 
 bool is_cpu(const Backend& backend) { return backend.name() == cpu_backend().name(); }

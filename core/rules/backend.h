@@ -64,8 +64,15 @@ unsigned heads_at_once(double work, unsigned threads);
 /// The engines of core on the processor: every form that exists.
 const Backend& cpu_backend();
 
-/// The same under the same name, but whole heads are taken to these engines where they have a fast kernel.
-std::unique_ptr<const Backend> cpu_backend_with(const DeviceEngines& engines);
+/// C = A B of square matrices in f32, in one thread.
+struct SquareProduct {
+  const char* words = "";  // "Eigen's product"
+  void (*multiply)(const Matrix<float>& A, const Matrix<float>& B, Matrix<float>& C) = nullptr;
+};
+
+/// The same under the same name, but whole heads are taken to these engines where they have a fast kernel,
+/// and `product` is the best of the processor: roof() measures it.
+std::unique_ptr<const Backend> cpu_backend_with(const DeviceEngines& engines, const SquareProduct& product);
 
 /// Whether this is the processor, which computes whatever another device cannot.
 bool is_cpu(const Backend& backend);
