@@ -44,13 +44,14 @@ constexpr Index curvatures_at_a_time = 256;
 struct Rates {
   std::string name = {};        // empty: the rule has none, or what is stored is not what they belong to
   Vector<double> of_step = {};  // [N]
+  Matrix<double> keys = {};     // [N, K] that they belong to, where a program has made both at once
 };
 
 Rates rates(const Variant& variant, const Sequence& sequence, Index first, Index count) {
   if (const RowRule* const rows = variant.rule->row_program()) {
-    const Program<double> program = rows->encode<double>(sequence, first, count);
+    Program<double> program = rows->encode<double>(sequence, first, count);
     if (!program.structure.beta || program.structure.plain_write) return {};
-    return {rows->notation(sequence.settings).token.beta, program.beta.col(0)};
+    return {rows->notation(sequence.settings).token.beta, program.beta.col(0), std::move(program.k)};
   }
   for (const char* name : {"beta", "eta"}) {
     if (sequence.has(name)) return {name, sequence.at(name).rows<double>(first, count).col(0)};
@@ -281,8 +282,10 @@ WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence,
   for (Index first = 0; first < sequence.tokens; first += curvatures_at_a_time) {
     stop_if_asked(stop);
     const Index count = std::min(curvatures_at_a_time, sequence.tokens - first);
-    const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
-    const Rates rate = rates(variant, sequence, first, count);
+    Rates rate = rates(variant, sequence, first, count);
+    const bool has_keys = rate.keys.size() > 0 && !variant.memory.pairs;
+    const StoredPairs pairs =
+        has_keys ? StoredPairs{std::move(rate.keys), {}} : stored_pairs(variant, sequence, first, count);
     strengths.rate = rate.name;
     strengths.symbol = rate.name.empty() ? "" : input_symbol(variant, sequence.settings, rate.name);
     const Index steps = pairs.keys.rows() / count;
