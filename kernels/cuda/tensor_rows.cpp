@@ -137,8 +137,6 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     squares = DeviceArray<__half>(all.size());
     return tensor_map(squares.data(), all);
   };
-  if (chunks.erases) chunks.factor_tiles = make_squares(factors);
-  chunks.factors = factors.data();
   if (programs.alpha.data) {
     const Extent all = extent(chunks.decays_by_channel ? most_keys : 1);
     g = DeviceArray<float>(all.size());
@@ -153,7 +151,10 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
   if (chunks.has_tables) {
     chunks.q_read = make_rows(q_read);
     chunks.k_write = make_rows(k_write);
-    if (chunks.erases) chunks.k_read = make_rows(k_read);
+    if (chunks.erases) {
+      chunks.k_read = make_rows(k_read);
+      chunks.factors = make_squares(factors);
+    }
     chunks.scores = make_squares(scores);
     totals = DeviceArray<float>(Extent{programs.heads, count, most_keys}.size());
     chunks.totals = totals.data();
@@ -167,10 +168,7 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     chunks.transitions = transitions.data();
   }
   compute([&] {
-    if (chunks.has_tables)
-      multiply_decays_in(chunks);
-    else if (chunks.erases)
-      make_chunk_factors(chunks);
+    if (chunks.has_tables) multiply_decays_in(chunks);
     chain_on_tensor_cores(chunks);
   });
   o.unpack(programs.o);

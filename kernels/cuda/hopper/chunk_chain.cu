@@ -12,7 +12,8 @@
 //
 // Where every key channel has a decay, two warpgroups make queries and keys with their decays in them, and P
 // (decayed_chunks.cuh). With erase, and where many blocks of values would do it over again, a kernel before
-// puts them into tables (chunk_decays.cu).
+// puts them into tables (chunk_decays.cu), and T too. Else one more warpgroup makes T
+// (triangular_factors.cuh).
 //
 // R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
 //
@@ -20,6 +21,7 @@
 // reading, for the state that each leaves of none, then from the right one.
 
 #include "kernels/cuda/hopper/decayed_chunks.cuh"
+#include "kernels/cuda/hopper/triangular_factors.cuh"
 
 namespace palimpsest {
 
@@ -39,9 +41,18 @@ enum class Decays {
   in_tables    // likewise, by a kernel before (chunk_decays.cu)
 };
 
-constexpr int threads_with(Decays decays) {
-  return main_threads + (decays == Decays::by_channel ? 2 : 1) * warpgroup_size;
-}
+/// The warpgroups of a block: those with S, and those that make what these multiply by.
+template <bool erases, Decays decays>
+struct Warpgroups {
+  static constexpr bool decays_here = decays == Decays::by_channel;
+  static constexpr bool has_tables = decays == Decays::in_tables;
+  static constexpr bool triangular_here = erases && !has_tables;  // by one more warpgroup
+  static constexpr int makers = (decays_here || triangular_here ? 2 : 1) * warpgroup_size;
+  static constexpr int threads = main_threads + makers;
+  // of a thread
+  static constexpr int main_registers = decays_here ? 144 : has_tables ? 232 : triangular_here ? 176 : 208;
+  static constexpr int other_registers = decays_here ? 112 : has_tables ? 40 : triangular_here ? 80 : 88;
+};
 
 /// What is copied for one chunk; q and scores only where outputs are read.
 template <bool erases, Decays decays, bool reads>
@@ -49,7 +60,7 @@ struct Stage {
   Tile q[reads ? 2 : 0];
   Tile k[2];
   Tile v[decays == Decays::by_channel ? 0 : main_warpgroups];
-  Tile factors[erases ? 1 : 0];
+  Tile triangular[erases && decays == Decays::in_tables ? 1 : 0];
   Tile scores[reads && decays == Decays::in_tables ? 1 : 0];
   Tile k_read[erases && decays == Decays::in_tables ? 2 : 0];
 };
@@ -64,17 +75,19 @@ struct Factors {
 };
 
 template <bool erases, Decays decays, bool reads>
-struct Shared {
-  static constexpr bool decays_here = decays == Decays::by_channel;
-  static constexpr bool has_tables = decays == Decays::in_tables;
+struct Shared : Warpgroups<erases, decays> {
+  using Roles = Warpgroups<erases, decays>;
+  using Roles::decays_here, Roles::has_tables, Roles::triangular_here;
   static constexpr int stages = has_tables && erases ? 2 : 3;
   Stage<erases, decays, reads> stage[stages];
   Tile v[decays_here ? 2 : 0][main_warpgroups];
   channel_decays::DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
   Tile scores[reads && !has_tables ? 2 : 0];
+  Tile triangular[triangular_here ? 2 : 0];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
-  float G[2][L];           // running sums of log2 alpha
+  float G[2][L];  // running sums of log2 alpha
+  typename TriangularFactors<decays == Decays::by_token>::Room inverted[triangular_here ? 1 : 0];
   Barrier copied[stages];  // a stage is filled
   Barrier used[stages];    // and may be filled again
   Barrier made[2];         // scores and factors of a chunk are there
@@ -155,9 +168,11 @@ class Auxiliary {
     load_both(stage.k, Shared::has_tables ? chain_.k_write : chain_.k);
     for (int i = 0; i < main_warpgroups; ++i)
       load_tile(&stage.v[i], chain_.v, {place_.first_value + i * tile_columns, token, place_.head}, copied);
-    if constexpr (erases) load_tile(&stage.factors[0], chain_.factor_tiles, at, copied);
     if constexpr (reads && Shared::has_tables) load_tile(&stage.scores[0], chain_.scores, at, copied);
-    if constexpr (erases && Shared::has_tables) load_both(stage.k_read, chain_.k_read);
+    if constexpr (erases && Shared::has_tables) {
+      load_tile(&stage.triangular[0], chain_.factors, at, copied);
+      load_both(stage.k_read, chain_.k_read);
+    }
   }
 
   __device__ float of_token(const DeviceRows<const float>& rows, int token, float absent) const {
@@ -283,6 +298,39 @@ class Auxiliary {
   float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
+/// One more warpgroup with erase: it makes triangular factors as soon as their keys are there.
+template <Decays decays, bool reads>
+class Triangular {
+ public:
+  using Shared = palimpsest::Shared<true, decays, reads>;
+
+  __device__ Triangular(const TokenChunks& chain, Shared& shared, const Place& place)
+      : shared_(shared), place_(place), factors_(chain, shared.inverted[0], place.head) {}
+
+  __device__ void run() {
+    // Blocks above the diagonal stay 0.
+    auto* const tiles = reinterpret_cast<uint4*>(shared_.triangular);
+    for (int i = static_cast<int>(threadIdx.x) % warpgroup_size;
+         i < int{sizeof(shared_.triangular) / sizeof(uint4)}; i += warpgroup_size)
+      tiles[i] = {};
+    factors_.begin(place_.token(0));
+    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
+      const int s = chunk % Shared::stages;
+      shared_.copied[s].wait(chunk / Shared::stages % 2);
+      const Sums<L> products = factors_.multiply(shared_.stage[s].k);
+      shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1);
+      factors_.make(products, shared_.triangular[chunk % 2], place_.token(chunk + 1));
+      publish_to_tensor_cores();
+      shared_.made[chunk % 2].arrive();
+    }
+  }
+
+ private:
+  Shared& shared_;
+  const Place& place_;
+  TriangularFactors<decays == Decays::by_token> factors_;
+};
+
 /// Two warpgroups in place of the auxiliary one. They multiply the decays into a chunk while the one before
 /// is gone through and the one after is copied.
 template <bool reads>
@@ -385,6 +433,7 @@ class Main {
         shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
       step(chunk);
     }
+    if (place_.chunks > 0) write(place_.chunks - 1);
     store_state();
     if (thread_ == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
@@ -395,33 +444,30 @@ class Main {
     const Factors& factors = shared_.factors[chunk % 2];
     const Tile* const scores = Shared::has_tables ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
     const Tile* const v = Shared::decays_here ? shared_.v[chunk % 2] : stage.v;
+    const Tile* const triangular =
+        Shared::triangular_here ? &shared_.triangular[chunk % 2] : stage.triangular;
 
     // O^T = S^T Q^T, and X^T = S^T K^T
     Sums<L> O;
     Sums<L> X;
-    if constexpr (Shared::decays_here && reads) {
-      // Half of S at a time: the warpgroups that multiply decays in need the registers.
-      unrolled<2>([&](int half) {
-        Left S[4];
-        unrolled<4>([&](int step) { S[step] = left_factor<Bfloat>(S_, 4 * half + step); });
+    if constexpr (reads || erases) {
+      // Half of S at a time, where other warpgroups need the registers.
+      constexpr int parts = reads && (Shared::decays_here || Shared::triangular_here) ? 2 : 1;
+      unrolled<parts>([&](int part) {
+        Left S[8 / parts];
+        unrolled<8 / parts>([&](int i) { S[i] = left_factor<Bfloat>(S_, 8 / parts * part + i); });
         begin_products();
-        unrolled<4>([&](int step) {
-          multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, 4 * half + step), half + step > 0);
+        unrolled<8 / parts>([&](int i) {
+          const int step = 8 / parts * part + i;
+          if constexpr (reads) multiply<Bfloat, Along::rows>(O, S[i], along_rows(stage.q, step), step > 0);
+          if constexpr (erases)
+            multiply<Bfloat, Along::rows>(
+                X, S[i], along_rows(Shared::has_tables ? stage.k_read : stage.k, step), step > 0);
         });
         end_products();
-        await_products(O);
+        if (part == 0 && chunk > 0) write(chunk - 1);
+        if (part + 1 < parts) await_read(O, X);
       });
-    } else if constexpr (reads || erases) {
-      Left S[8];
-      unrolled<8>([&](int step) { S[step] = left_factor<Bfloat>(S_, step); });
-      begin_products();
-      unrolled<8>([&](int step) {
-        if constexpr (reads) multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, step), step > 0);
-        if constexpr (erases)
-          multiply<Bfloat, Along::rows>(
-              X, S[step], along_rows(Shared::has_tables ? stage.k_read : stage.k, step), step > 0);
-      });
-      end_products();
     }
     Left V[L / 16];
     const auto fetch_values = [&] {
@@ -431,12 +477,7 @@ class Main {
       fetch_values();
       shared_.made[chunk % 2].wait(chunk / 2 % 2);
     }
-    if constexpr (erases && reads)
-      await_products(O, X);
-    else if constexpr (erases)
-      await_products(X);
-    else if constexpr (reads)
-      await_products(O);
+    await_read(O, X);
     if constexpr (Shared::decays_here) fetch_values();
 
     // the decays of S and of what is read from it
@@ -460,9 +501,8 @@ class Main {
       });
       Sums<L>& W = X;
       begin_products();
-      unrolled<L / 16>([&](int step) {
-        multiply<Half, Along::rows>(W, R[step], along_rows(stage.factors, step), step > 0);
-      });
+      unrolled<L / 16>(
+          [&](int step) { multiply<Half, Along::rows>(W, R[step], along_rows(triangular, step), step > 0); });
       end_products();
       await_products(W);
       unrolled<L / 16>([&](int step) { U[step] = left_factor<Half>(W, step); });
@@ -498,7 +538,17 @@ class Main {
       await_products(S_);
     if constexpr (!Shared::decays_here) shared_.used[chunk % Shared::stages].arrive();
     shared_.taken[chunk % 2].arrive();
-    if constexpr (reads) write(chunk, O);
+    if constexpr (reads) unrolled<L / 16>([&](int step) { O_[step] = left_factor<Bfloat>(O, step); });
+  }
+
+  /// Waits for what is read from the state.
+  static __device__ void await_read(Sums<L>& O, Sums<L>& X) {
+    if constexpr (erases && reads)
+      await_products(O, X);
+    else if constexpr (erases)
+      await_products(X);
+    else if constexpr (reads)
+      await_products(O);
   }
 
   /// Multiplies column c by factors[c].
@@ -513,12 +563,13 @@ class Main {
     });
   }
 
-  __device__ void write(int chunk, const Sums<L>& O) {
+  /// Writes the outputs of a chunk, while the next one is begun.
+  __device__ void write(int chunk) {
+    if constexpr (!reads) return;
     Tile& tile = shared_.o[warpgroup_];
     if (thread_ == 0) await_stored_tiles();
     meet(2 + warpgroup_, warpgroup_size);
-    unrolled<L / 16>(
-        [&](int step) { store_transposed(&tile, 16 * step, row_, left_factor<Bfloat>(O, step)); });
+    unrolled<L / 16>([&](int step) { store_transposed(&tile, 16 * step, row_, O_[step]); });
     publish_to_tensor_cores();
     meet(2 + warpgroup_, warpgroup_size);
     if (thread_ == 0)
@@ -580,34 +631,37 @@ class Main {
   int thread_ = static_cast<int>(threadIdx.x) % warpgroup_size;
   int lane_ = static_cast<int>(threadIdx.x) % 32;
   int row_ = thread_ / 32 * 16;
-  Sums<128> S_;  // transposed: [64 values, 128 keys]
+  Sums<128> S_;                 // transposed: [64 values, 128 keys]
+  Left O_[reads ? L / 16 : 0];  // outputs that are not written yet
 };
 
 template <bool erases, Decays decays, bool reads>
-__global__ void __launch_bounds__(threads_with(decays), 1)
+__global__ void __launch_bounds__(Warpgroups<erases, decays>::threads, 1)
     chain_chunks(const __grid_constant__ TokenChunks chain) {
+  using Roles = Warpgroups<erases, decays>;
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<erases, decays, reads>*>(memory);
   if (threadIdx.x == 0) {
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
-    for (Barrier& barrier : shared.made)
-      barrier.initialize(decays == Decays::by_channel ? channel_decays::DecayedChunks<reads>::threads + 1
-                                                      : warpgroup_size);
+    for (Barrier& barrier : shared.made) barrier.initialize(Roles::makers + (Roles::decays_here ? 1 : 0));
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
   }
   __syncthreads();
   const Place place(chain);
   if (threadIdx.x < main_threads) {
-    take_registers<decays == Decays::by_channel ? 144 : decays == Decays::in_tables ? 232 : 208>();
+    take_registers<Roles::main_registers>();
     Main<erases, decays, reads>(chain, shared, place).run();
-  } else if constexpr (decays == Decays::by_channel) {
-    keep_registers<112>();
+    return;
+  }
+  keep_registers<Roles::other_registers>();
+  if constexpr (Roles::decays_here) {
     Decaying<reads>(chain, shared, place).run();
-  } else {
-    keep_registers<decays == Decays::in_tables ? 40 : 88>();
+  } else if (threadIdx.x < main_threads + warpgroup_size) {
     Auxiliary<erases, decays, reads>(chain, shared, place).run();
+  } else if constexpr (Roles::triangular_here) {
+    Triangular<decays, reads>(chain, shared, place).run();
   }
 }
 
@@ -621,7 +675,7 @@ void go_through(const TokenChunks& chain) {
     const unsigned values = blocks_for(chain.V, values_per_block) + (erases && !reads ? 1 : 0);
     launch(chain_chunks<erases, how, reads>,
            {{blocks_for(chain.heads), values, blocks_for(chain.segments - (reads ? 0 : 1))},
-            threads_with(how),
+            Warpgroups<erases, how>::threads,
             sizeof(Shared<erases, how, reads>)},
            chain);
   };

@@ -1,5 +1,6 @@
-// What the chain takes of a chunk of 64 tokens, all chunks side by side: with erase, triangular factors
-// (unit_lower.cuh); and decays of every key channel, multiplied into queries and keys (channel_decays.cuh).
+// What the chain takes of a chunk of 64 tokens with a decay of every key channel, all chunks side by side:
+// queries and keys with their decays in them (channel_decays.cuh), and with erase triangular factors
+// (unit_lower.cuh).
 //
 // First a thread takes two channels of half the tokens and multiplies q^, k^ and k- into the tiles; then a
 // warp takes a block of rows and multiplies 16 x 16 blocks; at last the tiles get what is missing from A_I
@@ -28,7 +29,8 @@ struct Shared {
     Tile scores;
     Bfloat k_far[rows_per_block][channels + 8];  // e^{A_2 - A_1} k- of block 0
   };
-  UnitLower matrix[erases ? 1 : 0];
+  Tile triangular[erases ? 1 : 0];
+  unit_lower::Diagonal diagonal[erases ? unit_lower::blocks : 0];
   Logs logs;
   float beta[L];
   Barrier copied;
@@ -64,9 +66,12 @@ class Chunk {
     __syncthreads();
     store_tiles();
     if constexpr (erases) {
-      invert(shared_.matrix[0]);
-      write(shared_.matrix[0], shared_.beta,
-            of_.factors + (std::int64_t{blockIdx.y} * chunks_ + chunk_) * L * L);
+      unit_lower::solve(shared_.diagonal[block_], shared_.beta[row_ + lane_ % rows_per_block],
+                        shared_.triangular[0]);
+      unit_lower::merge_blocks(shared_.triangular[0], [] {});
+      publish_to_tensor_cores();
+      __syncthreads();
+      if (thread_ == 0) store_tile(of_.factors, place(0), &shared_.triangular[0]);
     }
     if (thread_ == 0) await_stored_tiles();
   }
@@ -238,22 +243,24 @@ class Chunk {
       const int column_block = (block_ - back + blocks) % blocks;
       const bool is_before = back <= block_;
       Left scores;
+      Left strengths;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int row = row_ + lane_ / 4 + i % 2 * 8;
         const int column = column_block * rows_per_block + lane_ % 4 * 2 + i / 2 * 8;
         float p[2];
-        float n[2];
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           const int j = column + e;
           p[e] = is_before && (of_.reads_first ? j < row : j <= row) ? P[back][2 * i + e] : 0;
-          n[e] = is_before && j < row ? shared_.beta[row] * N[back][2 * i + e] : 0;
+          if (erases && back == 0)
+            shared_.diagonal[block_].at[j - row_][row - row_] = shared_.beta[row] * N[0][2 * i + e];
         }
         scores.at[i] = packed<Number>(p[0], p[1]);
-        if constexpr (erases) put(shared_.matrix[0], row, column, n[0], n[1]);
+        strengths.at[i] = is_before ? packed<Number>(N[back][2 * i], N[back][2 * i + 1]) : 0;
       }
       store(&shared_.scores, row_, column_block * rows_per_block, scores);
+      if (erases && back > 0) store(&shared_.triangular[0], row_, column_block * rows_per_block, strengths);
     }
   }
 
@@ -287,78 +294,7 @@ __global__ void __launch_bounds__(warpgroup_size, erases ? 3 : 4)
   Chunk<erases>(of, reinterpret_cast<Shared<erases>&>(memory)).run();
 }
 
-/// What a block of make_factors() has.
-struct FactorsRoom {
-  Tile k[2];
-  UnitLower matrix;
-  float G[L];
-  float beta[L];
-  Barrier copied;
-};
-
-/// M_ij = beta_i e^{G_i - G_j} k_i . k_j, j < i, on tensor cores, and T = (I + M)^-1 diag(beta): the factors
-/// of a chunk with one decay per token or none.
-__global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_constant__ TokenChunks of) {
-  extern __shared__ __align__(1024) unsigned char memory[];
-  auto& shared = *reinterpret_cast<FactorsRoom*>(memory);
-  const int thread = static_cast<int>(threadIdx.x);
-  const int lane = thread % 32;
-  const auto chunk = static_cast<int>(blockIdx.x);
-  const auto chunks = static_cast<int>(gridDim.x);
-  const auto head = static_cast<int>(blockIdx.y);
-
-  if (thread == 0) {
-    shared.copied.initialize(1);
-    publish_barriers();
-    shared.copied.arrive_expecting(2 * tile_bytes);
-    load_tile(&shared.k[0], of.k, {0, chunk * L, head}, shared.copied);
-    load_tile(&shared.k[1], of.k, {tile_columns, chunk * L, head}, shared.copied);
-  }
-  const auto of_token = [&](const DeviceRows<const float>& rows, int i, float absent) {
-    const int token = chunk * L + i;
-    return rows.data && token < of.T ? *rows.row(head, token) : absent;
-  };
-  if (thread < 32) {
-    add_up(of_token(of.g, 2 * thread, 0), of_token(of.g, 2 * thread + 1, 0), shared.G);
-  } else if (thread >= L) {
-    const int i = thread - L;
-    shared.beta[i] = chunk * L + i < of.T ? of_token(of.beta, i, 1) : 0;
-  }
-  __syncthreads();
-  shared.copied.wait(0);
-
-  Sums<L> M;
-  begin_products();
-  unrolled<8>([&](int step) {
-    const std::uint64_t k = along_rows(shared.k, step);
-    multiply<Bfloat, Along::rows>(M, k, k, step > 0);
-  });
-  end_products();
-  await_products(M);
-  const int row = thread / 32 * 16 + lane / 4;
-  const float G[2] = {shared.G[row], shared.G[row + 8]};
-  const float beta[2] = {shared.beta[row], shared.beta[row + 8]};
-  unrolled<L / 8>([&](int n) {
-    const int j = 8 * n + lane % 4 * 2;
-    const float2 G_j = reinterpret_cast<const float2&>(shared.G[j]);
-    unrolled<2>([&](int half) {
-      const int i = row + half * 8;
-      const float* const two = M.at + 4 * n + 2 * half;
-      put(shared.matrix, i, j, j < i ? beta[half] * two_to(G[half] - G_j.x) * two[0] : 0,
-          j + 1 < i ? beta[half] * two_to(G[half] - G_j.y) * two[1] : 0);
-    });
-  });
-  __syncthreads();
-  invert(shared.matrix);
-  write(shared.matrix, shared.beta, of.factors + (std::int64_t{blockIdx.y} * chunks + chunk) * L * L);
-}
-
 }  // namespace
-
-void make_chunk_factors(const TokenChunks& of) {
-  launch(make_factors, {{blocks_for(of.T, L), blocks_for(of.heads)}, warpgroup_size, sizeof(FactorsRoom)},
-         of);
-}
 
 void multiply_decays_in(const TokenChunks& of) {
   const auto start = [&](auto erases) {

@@ -357,12 +357,16 @@ __device__ inline void store_transposed(void* tile, int row, int column, const L
                : "memory");
 }
 
+/// Writes 16 x 16 numbers back to where load_squares() finds them.
+__device__ inline void store_squares(std::uint32_t row, const Left& left) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(left.at[0]),
+               "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3])
+               : "memory");
+}
+
 /// Writes a left factor into a tile as it is: its rows of this warp become the rows from `row` on.
 __device__ inline void store(void* tile, int row, int column, const Left& left) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                   shared_address(tile) + square_by_rows(row, column)),
-               "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3])
-               : "memory");
+  store_squares(shared_address(tile) + square_by_rows(row, column), left);
 }
 
 }  // namespace palimpsest::hopper

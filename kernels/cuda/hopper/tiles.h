@@ -55,11 +55,6 @@ struct TokenChunks {
   DeviceRows<const float> beta = {};  // [H, T, 1]; absent: 1
   float* state = nullptr;             // [H, K, V], the initial one and then the final one
 
-  // T = (I + diag(beta) L)^-1 diag(beta) of every chunk, L_ij = e^{G_i - G_j} k_i . k_j for j < i: row i of
-  // U = T R; with erase.
-  __half* factors = nullptr;      // [H, chunks 64, 64]
-  CUtensorMap factor_tiles = {};  // the same
-
   // The tables: queries and keys multiplied by their decays.
   CUtensorMap q_read = {};   // bf16 [H, T, 128]: e^G q
   CUtensorMap k_read = {};   // likewise: e^G k; with erase
@@ -67,6 +62,9 @@ struct TokenChunks {
   CUtensorMap scores = {};   // [H, chunks 64, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
                              // else bf16 and times beta_j
   float* totals = nullptr;   // [H, chunks, 128]: e^{G_64}
+  // With erase T = (I + diag(beta) L)^-1 diag(beta) of every chunk, L_ij = sum_c k_ic k_jc e^{G_ic - G_jc}
+  // for j < i: row i of U = T R.
+  CUtensorMap factors = {};  // f16 [H, chunks 64, 64]
 
   // The chunks of a head in segments, side by side (segment_states.cu); where there are several:
   std::int64_t segments = 1;
@@ -80,10 +78,7 @@ struct TokenChunks {
 /// Cuts the chunks of a head into as many segments as pay.
 void cut_into_segments(TokenChunks& of);
 
-/// Makes the factors where a token has one decay or none. Compute capability 9.0 only, as what follows.
-void make_chunk_factors(const TokenChunks& of);
-
-/// Makes the tables of the chain with a decay per channel, with erase factors too.
+/// Makes the tables of the chain with a decay per channel. Compute capability 9.0 only, as what follows.
 void multiply_decays_in(const TokenChunks& of);
 
 /// Puts the state before each segment where its chain without outputs has left what it makes of none.

@@ -3,123 +3,124 @@
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 
-namespace palimpsest {
+// T = (I + diag(beta) L)^-1 diag(beta) of a chunk of 64 tokens, L strictly lower triangular: by a warpgroup,
+// in place of L in a tile of f16 that has 0 above the blocks of 16 x 16 on the diagonal.
+//
+// A warp takes its block on the diagonal by substitution in f32, a lane a column. Then triangles [A 0; C D]
+// of two are merged, twice: what stands left of T_D and below T_A is -T_D C T_A. With beta in T and not in L
+// nothing is multiplied afterwards. Not by doubling, which loses all digits where keys are alike.
 
-/// A matrix I + M of 64 x 64 in shared memory, M strictly lower triangular, and then its inverse. f16, but
-/// for M's blocks on the diagonal, which are f32.
-struct UnitLower {
-  static constexpr int size = 64;
-  static constexpr int block = 16;
-  static constexpr int blocks = size / block;
-  static constexpr int row = size + 8;  // numbers from one row to the next: eight rows lie in all banks
+namespace palimpsest::hopper::unit_lower {
 
-  alignas(16) __half at[size][row];  // M below the diagonal blocks, 0 above; becomes the inverse
-  float diagonal[blocks][block]
-                [block + 1];  // M in the diagonal blocks; blocks side by side lie in other banks
+inline constexpr int block = 16;
+inline constexpr int blocks = tile_rows / block;
+
+/// beta_i L_ij for j < i in a block on the diagonal, column after column; two blocks lie in other banks.
+struct alignas(16) Diagonal {
+  float at[block][block + 4];
+  float unused[4];
 };
 
-namespace unit_lower {
-
-/// This thread's row of a 16 x 16 block, square by square.
-__device__ inline std::uint32_t square(const __half (&of)[UnitLower::size][UnitLower::row], int row,
-                                       int column) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  return hopper::shared_address(&of[row + lane % 16][column + lane / 16 * 8]);
+/// An address that is not computed before the loop around: nobody has registers for that many.
+__device__ inline std::uint32_t not_before(std::uint32_t address) {
+  asm volatile("" : "+r"(address));
+  return address;
 }
 
-/// sums = sums + left right for the 16 x 16 block of `of` there; sums lie as hopper::Sums do, in one warp.
-__device__ inline void multiply(float (&sums)[8], const hopper::Left& left,
-                                const __half (&of)[UnitLower::size][UnitLower::row], int row, int column) {
-  const hopper::Left right = hopper::load_squares_transposed(square(of, row, column));
-  unrolled<2>([&](int half) {
-    hopper::multiply_squares<hopper::Half>(sums + 4 * half, left, right.at[2 * half], right.at[2 * half + 1]);
+/// Waits for the whole warpgroup. Others of the thread block have barriers 0 to 3.
+__device__ inline void meet_all() { meet(4, warpgroup_size); }
+
+/// Puts this warp's block of T into the tile; beta: of lane % 16. All lanes have put what they have of `of`.
+__device__ inline void solve(const Diagonal& of, float beta, Tile& T) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int first = static_cast<int>(threadIdx.x % warpgroup_size / 32) * block;
+  const int column = lane % block;
+  __syncwarp();
+  float x[block];
+  unrolled<block>([&](int i) { x[i] = column == i ? beta : 0; });
+  unrolled<block - 1>([&](int j) {
+    unrolled<block / 4>([&](int four) {
+      if (4 * four + 3 <= j) return;
+      const float4 rows = reinterpret_cast<const float4&>(of.at[j][4 * four]);
+      const float L[4] = {rows.x, rows.y, rows.z, rows.w};
+      unrolled<4>([&](int i) {
+        if (4 * four + i > j) x[4 * four + i] -= L[i] * x[j];
+      });
+    });
+  });
+  if (lane >= block) return;
+  const std::uint32_t place = not_before(shared_address(&T) + first * 128 + (first + column) * 2);
+  unrolled<block>([&](int i) {
+    const __half rounded = __float2half_rn(x[i]);
+    asm volatile("st.shared.b16 [%0], %1;" ::"r"((place ^ i % 8 * 16) + i * 128),
+                 "h"(reinterpret_cast<const unsigned short&>(rounded))
+                 : "memory");
   });
 }
 
-__device__ inline hopper::Left as_left(const float (&sums)[8], float sign = 1) {
-  hopper::Left left;
-  unrolled<4>(
-      [&](int i) { left.at[i] = hopper::packed<__half>(sign * sums[2 * i], sign * sums[2 * i + 1]); });
+/// The address of this thread's row of squares of T from (0, 0) on.
+__device__ inline std::uint32_t squares(const Tile& T) {
+  return not_before(shared_address(&T) + square_by_rows(0, 0));
+}
+
+/// That of those from (row, column) on, multiples of a block.
+__device__ inline std::uint32_t further(std::uint32_t squares, int row, int column) {
+  return (squares ^ column * 2) + row * 128;
+}
+
+/// sums = sums + left right for a block in a tile; sums lie as Sums do, in one warp.
+__device__ inline void multiply(float (&sums)[8], const Left& left, std::uint32_t right) {
+  const Left numbers = load_squares_transposed(right);
+  unrolled<2>([&](int half) {
+    multiply_squares<Half>(sums + 4 * half, left, numbers.at[2 * half], numbers.at[2 * half + 1]);
+  });
+}
+
+__device__ inline Left as_left(const float (&sums)[8], float sign = 1) {
+  Left left;
+  unrolled<4>([&](int i) { left.at[i] = packed<__half>(sign * sums[2 * i], sign * sums[2 * i + 1]); });
   return left;
 }
 
-/// By two warps: 16 rows from `row` on of -D^-1 C A^-1, which is what stands below A^-1 and left of D^-1 in
-/// the inverse of [A 0; C D], A and D of `width` columns, A beginning at `first`.
+/// By two warps: 16 rows from `row` on of -T_D C T_A, where A and D have `width` columns and A begins at
+/// `first`.
 template <int width>
-__device__ void merge(UnitLower& of, int first, int row) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  hopper::Left DC[width / 16];
-  unrolled<width / 16>([&](int n) {
+__device__ void merge(const Tile& T, int first, int row) {
+  const std::uint32_t corner = squares(T);
+  const std::uint32_t A = further(corner, first, first);
+  const std::uint32_t C = further(A, width, 0);
+  const std::uint32_t own = further(corner, row, first);
+  Left D[width / block];
+  unrolled<width / block>([&](int k) { D[k] = load_squares(further(own, 0, width + block * k)); });
+  Left DC[width / block];
+  unrolled<width / block>([&](int n) {
     float sums[8] = {};
-    unrolled<width / 16>([&](int k) {
-      multiply(sums, hopper::load_squares(square(of.at, row, first + width + 16 * k)), of.at,
-               first + width + 16 * k, first + 16 * n);
-    });
+    unrolled<width / block>([&](int k) { multiply(sums, D[k], further(C, block * k, block * n)); });
     DC[n] = as_left(sums, -1);
   });
-  hopper::meet(1, 64);  // both warps have read C
-  unrolled<width / 16>([&](int n) {
+  meet(5, 64);  // both warps have read C
+  unrolled<width / block>([&](int n) {
     float sums[8] = {};
-    unrolled<width / 16>([&](int k) { multiply(sums, DC[k], of.at, first + 16 * k, first + 16 * n); });
-    const hopper::Left block = as_left(sums);
-    unrolled<4>([&](int i) {
-      reinterpret_cast<std::uint32_t&>(
-          of.at[row + lane / 4 + i % 2 * 8][first + 16 * n + lane % 4 * 2 + i / 2 * 8]) = block.at[i];
+    unrolled<width / block>([&](int k) {
+      if (k >= n) multiply(sums, DC[k], further(A, block * k, block * n));  // above, A is 0
     });
+    store_squares(further(own, 0, block * n), as_left(sums));
   });
 }
 
-}  // namespace unit_lower
-
-/// Sets M_ij and M_i(j+1), j even; 0 above the diagonal.
-__device__ inline void put(UnitLower& of, int i, int j, float first, float second) {
-  constexpr int block = UnitLower::block;
-  if (i / block == j / block) {
-    of.diagonal[i / block][i % block][j % block] = first;
-    of.diagonal[i / block][i % block][j % block + 1] = second;
-  } else {
-    reinterpret_cast<std::uint32_t&>(of.at[i][j]) = hopper::packed<__half>(first, second);
-  }
+/// Turns L below the blocks on the diagonal, which are T's already, into T. Two warps have no part in it and
+/// call meanwhile(); what that puts into shared memory all find there afterwards.
+template <class Meanwhile>
+__device__ void merge_blocks(Tile& T, Meanwhile meanwhile) {
+  const int warp = static_cast<int>(threadIdx.x % warpgroup_size / 32);
+  const bool merges = warp < 2;
+  meet_all();
+  if (merges)
+    merge<block>(T, 2 * block * warp, 2 * block * warp + block);
+  else
+    meanwhile();
+  meet_all();
+  if (merges) merge<2 * block>(T, 0, 2 * block + block * warp);
 }
 
-/// Computes the inverse; all 128 threads of a block call it after all pairs were put. The diagonal blocks by
-/// substitution in f32, a thread a column; then two triangles are merged, twice. Not by doubling, which loses
-/// all digits where keys are alike.
-__device__ inline void invert(UnitLower& of) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int warp = thread / 32;
-  if (thread < UnitLower::size) {
-    const int b = thread / UnitLower::block;
-    const int column = thread % UnitLower::block;
-    float x[UnitLower::block];
-    unrolled<UnitLower::block>([&](int i) {
-      x[i] = column == i ? 1.0F : 0.0F;
-#pragma unroll
-      for (int j = 0; j < i; ++j) x[i] -= of.diagonal[b][i][j] * x[j];
-      of.at[b * UnitLower::block + i][thread] = __float2half_rn(x[i]);
-    });
-  }
-  __syncthreads();
-  if (warp < 2) unit_lower::merge<16>(of, 32 * warp, 32 * warp + 16);
-  __syncthreads();
-  if (warp < 2) unit_lower::merge<32>(of, 0, 32 + 16 * warp);
-  __syncthreads();
-}
-
-/// Writes the inverse with column j multiplied by scale[j], row after row: [64, 64]. All 128 threads call it.
-__device__ inline void write(const UnitLower& of, const float* scale, __half* to) {
-  for (int i = static_cast<int>(threadIdx.x); i < UnitLower::size * UnitLower::size / 8; i += 128) {
-    const int row = i / 8;
-    const int column = i % 8 * 8;
-    const uint4 numbers = reinterpret_cast<const uint4&>(of.at[row][column]);
-    const std::uint32_t pairs[4] = {numbers.x, numbers.y, numbers.z, numbers.w};
-    std::uint32_t scaled[4];
-    unrolled<4>([&](int p) {
-      const float2 both = hopper::unpacked<__half>(pairs[p]);
-      scaled[p] = hopper::packed<__half>(both.x * scale[column + 2 * p], both.y * scale[column + 2 * p + 1]);
-    });
-    reinterpret_cast<uint4*>(to)[i] = make_uint4(scaled[0], scaled[1], scaled[2], scaled[3]);
-  }
-}
-
-}  // namespace palimpsest
+}  // namespace palimpsest::hopper::unit_lower
