@@ -96,6 +96,11 @@ Offscreen::Offscreen(int width, int height)
 
 Offscreen::~Offscreen() { context_->make_current(); }
 
+void Offscreen::resize(int width, int height) {
+  width_ = width;
+  height_ = height;
+}
+
 void Offscreen::prepare() {
   context_->make_current();
   canvas_.make_current();

@@ -32,6 +32,9 @@ class Offscreen {
   Offscreen(const Offscreen&) = delete;
   Offscreen& operator=(const Offscreen&) = delete;
 
+  /// From the next frame on, as when a window is pulled larger.
+  void resize(int width, int height);
+
   /// Draws `frames` frames through `draw` and returns the last one. Dear ImGui needs a few frames until
   /// sizes have settled.
   Image render(const std::function<void()>& draw, int frames = 4);

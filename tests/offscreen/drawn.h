@@ -69,11 +69,11 @@ class ShownProgram {
 
   /// In a window of another size.
   void resize(const Size& size) {
-    offscreen_ = std::make_unique<Offscreen>(size.width, size.height);
+    offscreen_.resize(size.width, size.height);
     scale_ = size.scale;
   }
 
-  Offscreen& offscreen() { return *offscreen_; }
+  Offscreen& offscreen() { return offscreen_; }
 
   void open(const std::string& data) {
     REQUIRE(session.open_named(data));
@@ -102,12 +102,12 @@ class ShownProgram {
 
   /// Draws so many frames.
   void pass(int frames = 1) {
-    for (int i = 0; i < frames; ++i) offscreen_->pass([&] { application.draw(scale_); });
+    for (int i = 0; i < frames; ++i) offscreen_.pass([&] { application.draw(scale_); });
   }
 
   /// What is seen after so many frames.
   Image picture(int frames) {
-    return offscreen_->render([&] { application.draw(scale_); }, frames);
+    return offscreen_.render([&] { application.draw(scale_); }, frames);
   }
 
   /// As a person lets the pointer rest there, clicks there, presses a key.
@@ -176,7 +176,7 @@ class ShownProgram {
   }
 
  private:
-  std::unique_ptr<Offscreen> offscreen_;
+  Offscreen offscreen_ = {usual_sizes[0].width, usual_sizes[0].height};
   float scale_ = 1;
 };
 
