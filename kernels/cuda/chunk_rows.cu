@@ -468,6 +468,34 @@ struct Factor {
   }
 };
 
+// What few numbers of a tile need, or all with a decay of value channels. With a copy for each number of a
+// thread this file took a minute longer to compile.
+
+/// sum_{j < end} X_j U_j mu_{j+1 .. last}
+template <class Scalar>
+__device__ __noinline__ Scalar faded_sum(const Scalar* X, std::int64_t end, std::int64_t last,
+                                         const Scalar* U, std::int64_t U_stride, const Scalar* mu,
+                                         std::int64_t mu_stride) {
+  Scalar left = 1;
+  Scalar sum = 0;
+  for (std::int64_t j = last; j >= end; --j) left *= mu[j * mu_stride];
+#pragma unroll 8
+  for (std::int64_t j = end - 1; j >= 0; --j) {
+    sum += X[j] * left * U[j * U_stride];
+    left *= mu[j * mu_stride];
+  }
+  return sum;
+}
+
+/// sum_{j < end} X_j Y_j
+template <class Scalar>
+__device__ __noinline__ Scalar seen_sum(const Scalar* X, std::int64_t end, const Scalar* Y,
+                                        std::int64_t Y_stride) {
+  Scalar sum = 0;
+  for (std::int64_t j = 0; j < end; ++j) sum += X[j] * Y[j * Y_stride];
+  return sum;
+}
+
 /// Some columns of one chunk of one head. All threads of the block call these.
 template <class Scalar, class Tile>
 struct Columns {
@@ -552,25 +580,8 @@ struct Columns {
 
   /// sum_{j < end} X_j U_jc mu_{j+1 .. last, c}
   __device__ Scalar faded_sum(const Scalar* X, std::int64_t end, std::int64_t last, std::int64_t c) const {
-    const Scalar* const U = chunk.table(chunks.U, L * V) + c;
-    Scalar left = 1;
-    Scalar sum = 0;
-    const Scalar* const mu = chunk.row(rows.mu, 0) + c;
-    for (std::int64_t j = last; j >= end; --j) left *= mu[j * rows.mu.token_stride];
-#pragma unroll 8
-    for (std::int64_t j = end - 1; j >= 0; --j) {
-      sum += X[j] * left * U[j * V];
-      left *= mu[j * rows.mu.token_stride];
-    }
-    return sum;
-  }
-
-  /// sum_{j < end} X_j Y_j
-  __device__ Scalar seen_sum(const Scalar* X, std::int64_t end, const Scalar* Y,
-                             std::int64_t Y_stride) const {
-    Scalar sum = 0;
-    for (std::int64_t j = 0; j < end; ++j) sum += X[j] * Y[j * Y_stride];
-    return sum;
+    return palimpsest::faded_sum(X, end, last, chunk.table(chunks.U, L * V) + c, V, chunk.row(rows.mu, 0) + c,
+                                 rows.mu.token_stride);
   }
 
   /// Without erase U_i = v_i.
