@@ -22,11 +22,9 @@ void be_given(CLI::Option& option, const GivenHow& how) {
 /// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
 constexpr Index most_pixels_a_side = 8192;
 
-template <class Named, std::size_t count>
-Named parse_name(std::string_view text, const char* what, const Named (&all)[count]) {
-  return find_row(
-      all, text, [](Named value) { return name(value); },
-      fmt::format("there is no {} \"{}\"; expected one of", what, shown(text)));
+template <class All, class Name>
+auto parse_name(std::string_view text, const char* what, const All& all, Name name) {
+  return find_row(all, text, name, fmt::format("there is no {} \"{}\"; expected one of", what, shown(text)));
 }
 
 }  // namespace
@@ -167,9 +165,19 @@ std::string variant_id(const std::string& given) {
   return find_variant(given).id;
 }
 
-Form parse_form(std::string_view text) { return parse_name(text, "form", all_forms); }
+Form parse_form(std::string_view text) {
+  return parse_name(text, "form", all_forms, [](Form form) { return name(form); });
+}
 
-Precision parse_precision(std::string_view text) { return parse_name(text, "precision", all_precisions); }
+std::optional<Form> parse_form_or(std::string_view text, const char* none) {
+  std::vector<std::optional<Form>> all(std::begin(all_forms), std::end(all_forms));
+  all.push_back({});
+  return parse_name(text, "form", all, [&](std::optional<Form> form) { return form ? name(*form) : none; });
+}
+
+Precision parse_precision(std::string_view text) {
+  return parse_name(text, "precision", all_precisions, [](Precision precision) { return name(precision); });
+}
 
 std::pair<Index, Index> parse_cell(const std::string& cell, const char* example) {
   const std::size_t comma = cell.find(',');

@@ -111,6 +111,9 @@ std::string variant_id(const std::string& given);
 Form parse_form(std::string_view text);
 Precision parse_precision(std::string_view text);
 
+/// The form called `text`, or none where that is `none`. Throws InputError listing all.
+std::optional<Form> parse_form_or(std::string_view text, const char* none);
+
 /// The variants, forms and precisions of a plan, where they are given. Throws InputError.
 template <class Plan>
 void choose_what(Plan& plan, const CommandOptions& options) {

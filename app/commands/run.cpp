@@ -321,8 +321,8 @@ std::string describe_choice(const FastestForm& choice, Precision precision, cons
 
 int run(const CommandOptions& options, const Console& console) {
   const Variant& variant = find_variant(variant_id(options["VARIANT"]));
-  const bool chooses = options["--form"] == form_auto;
-  Form form = chooses ? Form::recurrent : parse_form(options["--form"]);
+  const std::optional<Form> given_form = parse_form_or(options["--form"], form_auto);
+  Form form = given_form.value_or(Form::recurrent);
   const Backend& backend = backend_of(options);
   const Precision precision = parse_precision(options["--precision"]);
   const Index chunk_size = parse_count(options["--chunk"], "--chunk");
@@ -332,7 +332,7 @@ int run(const CommandOptions& options, const Console& console) {
   const auto missing = [&](Form each) {
     return backend.missing(variant, resolve(variant, given), each, precision);
   };
-  if (const auto reason = missing(form); reason && (!chooses || missing(Form::chunkwise)))
+  if (const auto reason = missing(form); reason && (given_form || missing(Form::chunkwise)))
     throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}",
                                   name_in_reports(variant.id), name(form), name(precision), backend.name(),
                                   *reason));
@@ -352,7 +352,7 @@ int run(const CommandOptions& options, const Console& console) {
   ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
   tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
   writable_target(options["--output"]);  // before the work is done
-  if (chooses && !batch.heads.empty()) {
+  if (!given_form && !batch.heads.empty()) {
     const FastestForm choice = fastest_form(backend, variant, batch.heads.front(), precision, chunk_size);
     form = choice.form;
     tell(console, describe_choice(choice, precision, backend));

@@ -183,6 +183,10 @@ TEST_CASE("the form auto is one of two, says why, and gives its bits", "[run]") 
   check_failure(program({"run", "linear", "--form", "auto", "--precision", "bf16", "--input", run.input(),
                          "--output", run.output()}),
                 exit_unsupported, "bf16");
+  check_failure(
+      program({"run", "linear", "--form", "fast", "--input", run.input(), "--output", run.output()}),
+      exit_bad_usage,
+      "there is no form \"fast\"; expected one of: recurrent, chunkwise, two-pass, parallel, auto");
 }
 
 TEST_CASE("what the variant does not know is named in one line, some of many, and not even read", "[run]") {
