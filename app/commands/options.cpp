@@ -104,7 +104,8 @@ std::string CommandOptions::as_given() const {
 
 std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
                                 Index most) {
-  return made_of(texts, [&](const std::string& text) { return parse_count(text, what, least, most); });
+  const auto count = [&](const std::string& text) -> Index { return parse_count(text, what, least, most); };
+  return made_of(texts, count);
 }
 
 std::vector<std::string> each_once(const std::vector<std::string>& texts) {
