@@ -117,6 +117,14 @@ struct Place {
   }
 };
 
+/// Sets tiles to 0, by one warpgroup or two.
+template <int threads, int count>
+__device__ void clear(Tile (&tiles)[count]) {
+  auto* const words = reinterpret_cast<uint4*>(tiles);
+  for (int i = static_cast<int>(threadIdx.x) % threads; i < int{sizeof(tiles) / sizeof(uint4)}; i += threads)
+    words[i] = {};
+}
+
 template <bool erases, Decays decays, bool reads>
 class Auxiliary {
  public:
@@ -308,11 +316,7 @@ class Triangular {
       : shared_(shared), place_(place), factors_(chain, shared.inverted[0], place.head) {}
 
   __device__ void run() {
-    // Blocks above the diagonal stay 0.
-    auto* const tiles = reinterpret_cast<uint4*>(shared_.triangular);
-    for (int i = static_cast<int>(threadIdx.x) % warpgroup_size;
-         i < int{sizeof(shared_.triangular) / sizeof(uint4)}; i += warpgroup_size)
-      tiles[i] = {};
+    clear<warpgroup_size>(shared_.triangular);  // blocks above the diagonal stay 0
     factors_.begin(place_.token(0));
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
       const int s = chunk % Shared::stages;
@@ -343,12 +347,7 @@ class Decaying {
       : chain_(chain), shared_(shared), place_(place), decayed_(chain, shared.decayed[0], place.head) {}
 
   __device__ void run() {
-    if constexpr (reads) {
-      // Blocks above the diagonal stay 0.
-      auto* const scores = reinterpret_cast<uint4*>(shared_.scores);
-      for (int i = thread_; i < int{sizeof(shared_.scores) / sizeof(uint4)}; i += Chunks::threads)
-        scores[i] = {};
-    }
+    if constexpr (reads) clear<Chunks::threads>(shared_.scores);  // blocks above the diagonal stay 0
     if (thread_ == Chunks::idle_thread) {
       copy(0);
       copy_values(0);
