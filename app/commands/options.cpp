@@ -22,6 +22,8 @@ void be_given(CLI::Option& option, const GivenHow& how) {
 /// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
 constexpr Index most_pixels_a_side = 8192;
 
+constexpr auto own_name = [](auto value) { return name(value); };
+
 template <class All, class Name>
 auto parse_name(std::string_view text, const char* what, const All& all, Name name) {
   return find_row(all, text, name, fmt::format("there is no {} \"{}\"; expected one of", what, shown(text)));
@@ -166,9 +168,7 @@ std::string variant_id(const std::string& given) {
   return find_variant(given).id;
 }
 
-Form parse_form(std::string_view text) {
-  return parse_name(text, "form", all_forms, [](Form form) { return name(form); });
-}
+Form parse_form(std::string_view text) { return parse_name(text, "form", all_forms, own_name); }
 
 std::optional<Form> parse_form_or(std::string_view text, const char* none) {
   std::vector<std::optional<Form>> all(std::begin(all_forms), std::end(all_forms));
@@ -177,7 +177,7 @@ std::optional<Form> parse_form_or(std::string_view text, const char* none) {
 }
 
 Precision parse_precision(std::string_view text) {
-  return parse_name(text, "precision", all_precisions, [](Precision precision) { return name(precision); });
+  return parse_name(text, "precision", all_precisions, own_name);
 }
 
 std::pair<Index, Index> parse_cell(const std::string& cell, const char* example) {
