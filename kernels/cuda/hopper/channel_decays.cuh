@@ -104,12 +104,6 @@ __device__ inline Left load_block(const Tile* tiles, int first_row, int step) {
   return load_squares(shared_address(&tiles[step / 4]) + square_by_rows(first_row, step % 4 * 16));
 }
 
-/// sums += left right^T; `right` holds the 16 × 16 block, loaded by rows as a Left.
-__device__ inline void multiply_by_rows(float (&sums)[8], const Left& left, const Left& right) {
-  unrolled<2>(
-      [&](int half) { multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]); });
-}
-
 /// One channel of a token as it was given; its gate bounded.
 struct Given {
   float q, k, g;

@@ -12,8 +12,8 @@
 //
 // Where every key channel has a decay, two warpgroups make queries and keys with their decays in them, and P
 // (decayed_chunks.cuh). With erase, and where many blocks of values would do it over again, a kernel before
-// puts them into tables (chunk_decays.cu), and T too. Else one more warpgroup makes T
-// (triangular_factors.cuh).
+// puts them into tables (chunk_decays.cu), and T too. Else one warpgroup makes scores (token_scores.cuh), and
+// one more with erase makes T of them.
 //
 // R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
 //
@@ -21,7 +21,7 @@
 // reading, for the state that each leaves of none, then from the right one.
 
 #include "kernels/cuda/hopper/decayed_chunks.cuh"
-#include "kernels/cuda/hopper/triangular_factors.cuh"
+#include "kernels/cuda/hopper/token_scores.cuh"
 
 namespace palimpsest {
 
@@ -33,6 +33,8 @@ constexpr int L = tile_rows;  // tokens of a chunk
 constexpr int main_warpgroups = 2;
 constexpr int main_threads = main_warpgroups * warpgroup_size;
 constexpr int values_per_block = main_warpgroups * tile_columns;
+
+constexpr int triangular_registers = 56;  // of a thread that makes T
 
 enum class Decays {
   none,
@@ -51,7 +53,7 @@ struct Warpgroups {
   static constexpr int threads = main_threads + makers;
   // of a thread
   static constexpr int main_registers = decays_here ? 144 : has_tables ? 232 : triangular_here ? 176 : 208;
-  static constexpr int other_registers = decays_here ? 112 : has_tables ? 40 : triangular_here ? 80 : 88;
+  static constexpr int other_registers = decays_here ? 112 : has_tables ? 40 : triangular_here ? 104 : 88;
 };
 
 /// What is copied for one chunk; q and scores only where outputs are read.
@@ -70,7 +72,7 @@ struct Factors {
   float in[L];     // e^G, of the reads
   float erase[L];  // e^G, of the erases
   float out[L];    // e^{G_64 - G}, times beta without erase
-  float beta[L];   // without erase
+  float beta[L];
   float total[128];
 };
 
@@ -84,14 +86,15 @@ struct Shared : Warpgroups<erases, decays> {
   channel_decays::DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
   Tile scores[reads && !has_tables ? 2 : 0];
   Tile triangular[triangular_here ? 2 : 0];
+  unit_lower::Diagonal diagonal[triangular_here ? 2 : 0][unit_lower::blocks];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
-  float G[2][L];  // running sums of log2 alpha
-  typename TriangularFactors<decays == Decays::by_token>::Room inverted[triangular_here ? 1 : 0];
-  Barrier copied[stages];  // a stage is filled
-  Barrier used[stages];    // and may be filled again
-  Barrier made[2];         // scores and factors of a chunk are there
-  Barrier taken[2];        // and may be made again
+  float G[2][L];                            // running sums of log2 alpha
+  Barrier copied[stages];                   // a stage is filled
+  Barrier used[stages];                     // and may be filled again
+  Barrier scored[triangular_here ? 2 : 0];  // what T of a chunk is made of is there
+  Barrier made[2];                          // scores and factors of a chunk are there
+  Barrier taken[2];                         // and may be made again
 };
 
 /// The block's place.
@@ -128,13 +131,16 @@ __device__ void clear(Tile (&tiles)[count]) {
 template <bool erases, Decays decays, bool reads>
 class Auxiliary {
  public:
-  using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
   using Shared = palimpsest::Shared<erases, decays, reads>;
+  using Scores = TokenScores<reads, erases, decays == Decays::by_token>;
 
   __device__ Auxiliary(const TokenChunks& chain, Shared& shared, const Place& place)
       : chain_(chain), shared_(shared), place_(place) {}
 
   __device__ void run() {
+    // blocks above the diagonal stay 0
+    if constexpr (reads && !Shared::has_tables) clear<warpgroup_size>(shared_.scores);
+    if constexpr (Shared::triangular_here) clear<warpgroup_size>(shared_.triangular);
     if (thread_ == 0) {
       for (int chunk = 0; chunk < Shared::stages - 1; ++chunk) copy(chunk);
     }
@@ -142,13 +148,11 @@ class Auxiliary {
     add_up_gates(0);
     fetch_strengths(0);
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      const int buffer = chunk % 2;
-      shared_.taken[buffer].wait((chunk / 2 % 2) ^ 1);
       if constexpr (Shared::has_tables)
         fetch_totals(chunk);
       else
         make(chunk);
-      shared_.made[buffer].arrive();
+      shared_.made[chunk % 2].arrive();
       if (thread_ == 0) copy(chunk + Shared::stages - 1);
       add_up_gates(chunk + 1);  // by another warp than copies: the main warpgroups wait for neither
     }
@@ -184,18 +188,16 @@ class Auxiliary {
   }
 
   __device__ float of_token(const DeviceRows<const float>& rows, int token, float absent) const {
-    if (!rows.data || token >= chain_.T) return absent;
-    return *rows.row(place_.head, token);
+    const float* const at = rows.row(place_.head, token);
+    return rows.data && token < chain_.T ? *at : absent;
   }
 
   /// g of two tokens, a chunk ahead of their use.
   __device__ void fetch_gates(int chunk) {
-    if constexpr (decays == Decays::by_token) {
-      if (!adds_up_gates()) return;
-      const int token = place_.token(chunk) + thread_ % 32 * 2;
-      g_[0] = of_token(chain_.g, token, 0);
-      g_[1] = of_token(chain_.g, token + 1, 0);
-    }
+    if (decays != Decays::by_token || !adds_up_gates()) return;
+    const int token = place_.token(chunk) + thread_ % 32 * 2;
+    g_[0] = of_token(chain_.g, token, 0);
+    g_[1] = of_token(chain_.g, token + 1, 0);
   }
 
   /// G of a chunk, whose g were fetched.
@@ -207,90 +209,64 @@ class Auxiliary {
 
   /// beta of this thread's token, a chunk ahead of its use.
   __device__ void fetch_strengths(int chunk) {
-    if constexpr (!erases && !Shared::has_tables) {
+    if constexpr (!Shared::has_tables) {
       if (thread_ < L) beta_ = of_token(chain_.beta, place_.token(chunk) + thread_, 1);
     }
   }
 
-  /// The scores, if outputs are read, and factors of a chunk.
+  /// Waits until the chunk two before is gone through.
+  __device__ void await_room(int chunk) { shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1); }
+
+  /// Scores and factors of a chunk.
   __device__ void make(int chunk) {
-    Sums<L> P;
-    if constexpr (reads) start_scores(P, chunk);
-    if (!erases && thread_ < L) shared_.factors[chunk % 2].beta[thread_] = beta_;
-    fetch_gates(chunk + 1);
-    fetch_strengths(chunk + 1);
-    meet(1, warpgroup_size);
-    make_factors(chunk);
-    if constexpr (reads) finish_scores(P, chunk);
-    if constexpr (!reads && decays == Decays::by_token) total_ *= two_to(shared_.G[chunk % 2][L - 1]);
+    if constexpr (reads || erases) {
+      typename Scores::Products products;
+      start_scores(products, chunk);
+      make_factors(chunk);
+      finish_scores(products, chunk % 2);
+    } else {
+      make_factors(chunk);
+      if constexpr (decays == Decays::by_token) total_ *= two_to(shared_.G[chunk % 2][L - 1]);
+    }
   }
 
-  __device__ void start_scores(Sums<L>& P, int chunk) {
+  __device__ void start_scores(typename Scores::Products& products, int chunk) {
     const int s = chunk % Shared::stages;
-    const auto& stage = shared_.stage[s];
     shared_.copied[s].wait(chunk / Shared::stages % 2);
-    begin_products();
-    unrolled<8>([&](int step) {
-      multiply<Bfloat, Along::rows>(P, along_rows(stage.q, step), along_rows(stage.k, step), step > 0);
-    });
-    end_products();
+    Scores::start(products, shared_.stage[s].q, shared_.stage[s].k);
   }
 
-  __device__ void finish_scores(Sums<L>& P, int chunk) {
-    await_products(P);
-    weigh(P, chunk);
-    const int row = thread_ / 32 * 16;
-    unrolled<L / 16>(
-        [&](int step) { store(&shared_.scores[chunk % 2], row, 16 * step, left_factor<Number>(P, step)); });
+  __device__ void finish_scores(typename Scores::Products& products, int buffer) {
+    const typename Scores::Gates gates = {shared_.G[buffer], shared_.factors[buffer].beta};
+    Scores::await(products);
+    if constexpr (erases) {
+      scores_.put_strengths(products.of_keys, gates, shared_.triangular[buffer], shared_.diagonal[buffer]);
+      shared_.scored[buffer].arrive();
+    }
+    if constexpr (reads) scores_.put_scores(products.of_queries, gates, shared_.scores[buffer]);
     publish_to_tensor_cores();
   }
 
   __device__ void make_factors(int chunk) {
-    if (thread_ >= L) return;
+    await_room(chunk);
     Factors& factors = shared_.factors[chunk % 2];
+    if (thread_ < L) factors.beta[thread_] = beta_;
+    fetch_gates(chunk + 1);
+    fetch_strengths(chunk + 1);
+    meet(1, warpgroup_size);
+    if (thread_ >= L) return;
     float out = erases ? 1 : factors.beta[thread_];
     if constexpr (decays == Decays::by_token) {
       const float* const G = shared_.G[chunk % 2];
-      factors.in[thread_] = two_to(read_sum(G, thread_));
+      factors.in[thread_] = two_to(scores_.read_sum(G, thread_));
       factors.erase[thread_] = two_to(G[thread_]);
       out *= two_to(G[L - 1] - G[thread_]);
     }
     factors.out[thread_] = out;
   }
 
-  /// G of the decays that token i's read has seen.
-  __device__ float read_sum(const float* G, int i) const {
-    if (!chain_.reads_first) return G[i];
-    return i > 0 ? G[i - 1] : 0;
-  }
-
-  /// P_ij = e^{G_i - G_j} q_i . k_j, times beta_j without erase; 0 for what a row does not see.
-  __device__ void weigh(Sums<L>& P, int chunk) const {
-    const float* const G = shared_.G[chunk % 2];
-    const int lane = thread_ % 32;
-    const int first_row = thread_ / 32 * 16 + lane / 4;
-    float G_i[2] = {};
-    if constexpr (decays == Decays::by_token) {
-      G_i[0] = read_sum(G, first_row);
-      G_i[1] = read_sum(G, first_row + 8);
-    }
-    const bool scales = chain_.beta.data && !erases;
-    const int seen = chain_.reads_first ? 0 : 1;  // of the own token
-    unrolled<L / 8>([&](int n) {
-      const int j = 8 * n + lane % 4 * 2;
-      const float2 G_j = reinterpret_cast<const float2&>(G[j]);
-      const float2 beta = reinterpret_cast<const float2&>(shared_.factors[chunk % 2].beta[j]);
-      unrolled<4>([&](int e) {
-        float& element = P.at[4 * n + e];
-        if constexpr (decays == Decays::by_token)
-          element *= two_to(G_i[e / 2] - (e % 2 == 0 ? G_j.x : G_j.y));
-        if (scales) element *= e % 2 == 0 ? beta.x : beta.y;
-        if (j + e % 2 >= first_row + e / 2 * 8 + seen) element = 0;
-      });
-    });
-  }
-
   __device__ void fetch_totals(int chunk) {
+    await_room(chunk);
     const std::int64_t index = place_.head * chain_.chunks + place_.first_chunk + chunk;
     const float total = chain_.totals[index * 128 + thread_];
     shared_.factors[chunk % 2].total[thread_] = total;
@@ -301,39 +277,26 @@ class Auxiliary {
   Shared& shared_;
   const Place& place_;
   int thread_ = static_cast<int>(threadIdx.x) - main_threads;
+  Scores scores_{chain_};
   float g_[2] = {};
   float beta_ = 1;
   float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
-/// One more warpgroup with erase: it makes triangular factors as soon as their keys are there.
-template <Decays decays, bool reads>
-class Triangular {
- public:
-  using Shared = palimpsest::Shared<true, decays, reads>;
-
-  __device__ Triangular(const TokenChunks& chain, Shared& shared, const Place& place)
-      : shared_(shared), place_(place), factors_(chain, shared.inverted[0], place.head) {}
-
-  __device__ void run() {
-    clear<warpgroup_size>(shared_.triangular);  // blocks above the diagonal stay 0
-    factors_.begin(place_.token(0));
-    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      const int s = chunk % Shared::stages;
-      shared_.copied[s].wait(chunk / Shared::stages % 2);
-      const Sums<L> products = factors_.multiply(shared_.stage[s].k);
-      shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1);
-      factors_.make(products, shared_.triangular[chunk % 2], place_.token(chunk + 1));
-      publish_to_tensor_cores();
-      shared_.made[chunk % 2].arrive();
-    }
+/// One more warpgroup with erase: it makes T of what the auxiliary one has made.
+template <class Shared>
+__device__ void make_triangular_factors(Shared& shared, int chunks) {
+  const int row = static_cast<int>(threadIdx.x % warpgroup_size / 32 * 16 + threadIdx.x % 16);
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const int buffer = chunk % 2;
+    Tile& T = shared.triangular[buffer];
+    shared.scored[buffer].wait(chunk / 2 % 2);
+    unit_lower::solve(shared.diagonal[buffer][row / 16], shared.factors[buffer].beta[row], T);
+    unit_lower::merge_blocks(T);
+    publish_to_tensor_cores();
+    shared.made[buffer].arrive();
   }
-
- private:
-  Shared& shared_;
-  const Place& place_;
-  TriangularFactors<decays == Decays::by_token> factors_;
-};
+}
 
 /// Two warpgroups in place of the auxiliary one. They multiply the decays into a chunk while the one before
 /// is gone through and the one after is copied.
@@ -643,6 +606,7 @@ __global__ void __launch_bounds__(Warpgroups<erases, decays>::threads, 1)
   if (threadIdx.x == 0) {
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
+    for (Barrier& barrier : shared.scored) barrier.initialize(warpgroup_size);
     for (Barrier& barrier : shared.made) barrier.initialize(Roles::makers + (Roles::decays_here ? 1 : 0));
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
@@ -654,14 +618,18 @@ __global__ void __launch_bounds__(Warpgroups<erases, decays>::threads, 1)
     Main<erases, decays, reads>(chain, shared, place).run();
     return;
   }
-  keep_registers<Roles::other_registers>();
-  if constexpr (Roles::decays_here) {
-    Decaying<reads>(chain, shared, place).run();
-  } else if (threadIdx.x < main_threads + warpgroup_size) {
-    Auxiliary<erases, decays, reads>(chain, shared, place).run();
-  } else if constexpr (Roles::triangular_here) {
-    Triangular<decays, reads>(chain, shared, place).run();
+  if constexpr (Roles::triangular_here) {
+    if (threadIdx.x >= main_threads + warpgroup_size) {
+      keep_registers<triangular_registers>();
+      make_triangular_factors(shared, place.chunks);
+      return;
+    }
   }
+  keep_registers<Roles::other_registers>();
+  if constexpr (Roles::decays_here)
+    Decaying<reads>(chain, shared, place).run();
+  else
+    Auxiliary<erases, decays, reads>(chain, shared, place).run();
 }
 
 /// Goes through segments, all of them where outputs are read, else all but the last; with erase, more blocks

@@ -212,12 +212,18 @@ __device__ float2 unpacked(std::uint32_t both) {
     return __half22float2(reinterpret_cast<const __half2&>(both));
 }
 
-/// Columns 16 step to 16 step + 15 of some sums, as a left factor.
+/// Sums of 16 columns, which lie as those of Sums do, as a left factor.
+template <class Number>
+__device__ Left as_left(const float* sums, float sign = 1) {
+  Left left;
+  unrolled<4>([&](int i) { left.at[i] = packed<Number>(sign * sums[2 * i], sign * sums[2 * i + 1]); });
+  return left;
+}
+
+/// Those of columns 16 step to 16 step + 15.
 template <class Number, int columns>
 __device__ Left left_factor(const Sums<columns>& sums, int step) {
-  const float* const at = sums.at + 8 * step;
-  return {{packed<Number>(at[0], at[1]), packed<Number>(at[2], at[3]), packed<Number>(at[4], at[5]),
-           packed<Number>(at[6], at[7])}};
+  return as_left<Number>(sums.at + 8 * step);
 }
 
 #define PALIMPSEST_SUMS_16(d, i)                                                                        \
@@ -307,6 +313,22 @@ __device__ inline std::uint32_t square_by_rows(int row, int column) {
   return place_in_tile(row + lane % 8 + lane / 8 % 2 * 8, column + lane / 16 * 8);
 }
 
+/// An address that is not computed before the loop around: nobody has registers for that many.
+__device__ inline std::uint32_t not_before(std::uint32_t address) {
+  asm volatile("" : "+r"(address));
+  return address;
+}
+
+/// The address of this thread's row of squares of a tile from (0, 0) on.
+__device__ inline std::uint32_t squares(const Tile* tile) {
+  return not_before(shared_address(tile) + square_by_rows(0, 0));
+}
+
+/// That of those from (row, column) on, multiples of 16; beyond a tile's columns in the next tile.
+__device__ inline std::uint32_t further(std::uint32_t squares, int row, int column) {
+  return (squares ^ column % tile_columns * 2) + column / tile_columns * tile_bytes + row * 128;
+}
+
 /// The 16 x 16 numbers of which this thread's address names one row of 8, square by square, as a left factor.
 __device__ inline Left load_squares(std::uint32_t row) {
   Left left;
@@ -342,6 +364,12 @@ __device__ void multiply_squares(float* sums, const Left& left, std::uint32_t fi
   else
     PALIMPSEST_PRODUCT("f16");
 #undef PALIMPSEST_PRODUCT
+}
+
+/// sums += left right^T; `right` holds the 16 × 16 block, loaded by rows as a Left.
+__device__ inline void multiply_by_rows(float (&sums)[8], const Left& left, const Left& right) {
+  unrolled<2>(
+      [&](int half) { multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]); });
 }
 
 /// 16 rows of a tile, transposed, as a left factor: its row 16 warp + i holds column `column` + i of them.

@@ -21,12 +21,6 @@ struct alignas(16) Diagonal {
   float unused[4];
 };
 
-/// An address that is not computed before the loop around: nobody has registers for that many.
-__device__ inline std::uint32_t not_before(std::uint32_t address) {
-  asm volatile("" : "+r"(address));
-  return address;
-}
-
 /// Waits for the whole warpgroup. Others of the thread block have barriers 0 to 3.
 __device__ inline void meet_all() { meet(4, warpgroup_size); }
 
@@ -58,16 +52,6 @@ __device__ inline void solve(const Diagonal& of, float beta, Tile& T) {
   });
 }
 
-/// The address of this thread's row of squares of T from (0, 0) on.
-__device__ inline std::uint32_t squares(const Tile& T) {
-  return not_before(shared_address(&T) + square_by_rows(0, 0));
-}
-
-/// That of those from (row, column) on, multiples of a block.
-__device__ inline std::uint32_t further(std::uint32_t squares, int row, int column) {
-  return (squares ^ column * 2) + row * 128;
-}
-
 /// sums = sums + left right for a block in a tile; sums lie as Sums do, in one warp.
 __device__ inline void multiply(float (&sums)[8], const Left& left, std::uint32_t right) {
   const Left numbers = load_squares_transposed(right);
@@ -76,17 +60,11 @@ __device__ inline void multiply(float (&sums)[8], const Left& left, std::uint32_
   });
 }
 
-__device__ inline Left as_left(const float (&sums)[8], float sign = 1) {
-  Left left;
-  unrolled<4>([&](int i) { left.at[i] = packed<__half>(sign * sums[2 * i], sign * sums[2 * i + 1]); });
-  return left;
-}
-
 /// By two warps: 16 rows from `row` on of -T_D C T_A, where A and D have `width` columns and A begins at
 /// `first`.
 template <int width>
 __device__ void merge(const Tile& T, int first, int row) {
-  const std::uint32_t corner = squares(T);
+  const std::uint32_t corner = squares(&T);
   const std::uint32_t A = further(corner, first, first);
   const std::uint32_t C = further(A, width, 0);
   const std::uint32_t own = further(corner, row, first);
@@ -96,7 +74,7 @@ __device__ void merge(const Tile& T, int first, int row) {
   unrolled<width / block>([&](int n) {
     float sums[8] = {};
     unrolled<width / block>([&](int k) { multiply(sums, D[k], further(C, block * k, block * n)); });
-    DC[n] = as_left(sums, -1);
+    DC[n] = as_left<Half>(sums, -1);
   });
   meet(5, 64);  // both warps have read C
   unrolled<width / block>([&](int n) {
@@ -104,21 +82,16 @@ __device__ void merge(const Tile& T, int first, int row) {
     unrolled<width / block>([&](int k) {
       if (k >= n) multiply(sums, DC[k], further(A, block * k, block * n));  // above, A is 0
     });
-    store_squares(further(own, 0, block * n), as_left(sums));
+    store_squares(further(own, 0, block * n), as_left<Half>(sums));
   });
 }
 
-/// Turns L below the blocks on the diagonal, which are T's already, into T. Two warps have no part in it and
-/// call meanwhile(); what that puts into shared memory all find there afterwards.
-template <class Meanwhile>
-__device__ void merge_blocks(Tile& T, Meanwhile meanwhile) {
+/// Turns L below the blocks on the diagonal, which are T's already, into T.
+__device__ inline void merge_blocks(Tile& T) {
   const int warp = static_cast<int>(threadIdx.x % warpgroup_size / 32);
   const bool merges = warp < 2;
   meet_all();
-  if (merges)
-    merge<block>(T, 2 * block * warp, 2 * block * warp + block);
-  else
-    meanwhile();
+  if (merges) merge<block>(T, 2 * block * warp, 2 * block * warp + block);
   meet_all();
   if (merges) merge<2 * block>(T, 0, 2 * block + block * warp);
 }
