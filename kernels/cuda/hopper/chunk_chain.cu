@@ -72,7 +72,6 @@ struct Factors {
   float in[L];     // e^G, of the reads
   float erase[L];  // e^G, of the erases
   float out[L];    // e^{G_64 - G}, times beta without erase
-  float beta[L];
   float total[128];
 };
 
@@ -89,12 +88,13 @@ struct Shared : Warpgroups<erases, decays> {
   unit_lower::Diagonal diagonal[triangular_here ? 2 : 0][unit_lower::blocks];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
-  float G[2][L];                            // running sums of log2 alpha
-  Barrier copied[stages];                   // a stage is filled
-  Barrier used[stages];                     // and may be filled again
-  Barrier scored[triangular_here ? 2 : 0];  // what T of a chunk is made of is there
-  Barrier made[2];                          // scores and factors of a chunk are there
-  Barrier taken[2];                         // and may be made again
+  TokenWeights weights[has_tables || decays_here ? 0 : 2];
+  Barrier copied[stages];                    // a stage is filled
+  Barrier used[stages];                      // and may be filled again
+  Barrier weighed[triangular_here ? 2 : 0];  // weights of a chunk are there
+  Barrier scored[triangular_here ? 2 : 0];   // what T is made of is there
+  Barrier made[2];                           // scores and factors of a chunk are there
+  Barrier taken[2];                          // and may be made again
 };
 
 /// The block's place.
@@ -128,41 +128,26 @@ __device__ void clear(Tile (&tiles)[count]) {
     words[i] = {};
 }
 
+/// Starts the copies of chunks; by one thread.
 template <bool erases, Decays decays, bool reads>
-class Auxiliary {
+class Copies {
  public:
   using Shared = palimpsest::Shared<erases, decays, reads>;
-  using Scores = TokenScores<reads, erases, decays == Decays::by_token>;
 
-  __device__ Auxiliary(const TokenChunks& chain, Shared& shared, const Place& place)
+  __device__ Copies(const TokenChunks& chain, Shared& shared, const Place& place)
       : chain_(chain), shared_(shared), place_(place) {}
 
-  __device__ void run() {
-    // blocks above the diagonal stay 0
-    if constexpr (reads && !Shared::has_tables) clear<warpgroup_size>(shared_.scores);
-    if constexpr (Shared::triangular_here) clear<warpgroup_size>(shared_.triangular);
-    if (thread_ == 0) {
-      for (int chunk = 0; chunk < Shared::stages - 1; ++chunk) copy(chunk);
-    }
-    fetch_gates(0);
-    add_up_gates(0);
-    fetch_strengths(0);
-    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      if constexpr (Shared::has_tables)
-        fetch_totals(chunk);
-      else
-        make(chunk);
-      shared_.made[chunk % 2].arrive();
-      if (thread_ == 0) copy(chunk + Shared::stages - 1);
-      add_up_gates(chunk + 1);  // by another warp than copies: the main warpgroups wait for neither
-    }
-    if (!reads && !erases && place_.first_value == 0)
-      chain_.transitions[place_.among_segments(chain_) * warpgroup_size + thread_] = total_;
+  /// Of as many as find room.
+  __device__ void begin() const {
+    for (int chunk = 0; chunk < Shared::stages - 1; ++chunk) start(chunk);
   }
 
+  /// Of the next one, once the chunk before this is gone through.
+  __device__ void go_on(int chunk) const { start(chunk + Shared::stages - 1); }
+
  private:
-  /// Starts the copies of a chunk, once its stage is free.
-  __device__ void copy(int chunk) {
+  /// Of one chunk, once its stage is free.
+  __device__ void start(int chunk) const {
     if (chunk >= place_.chunks) return;
     const int s = chunk % Shared::stages;
     shared_.used[s].wait((chunk / Shared::stages % 2) ^ 1);
@@ -187,32 +172,46 @@ class Auxiliary {
     }
   }
 
-  __device__ float of_token(const DeviceRows<const float>& rows, int token, float absent) const {
-    const float* const at = rows.row(place_.head, token);
-    return rows.data && token < chain_.T ? *at : absent;
-  }
+  const TokenChunks& chain_;
+  Shared& shared_;
+  const Place& place_;
+};
 
-  /// g of two tokens, a chunk ahead of their use.
-  __device__ void fetch_gates(int chunk) {
-    if (decays != Decays::by_token || !adds_up_gates()) return;
-    const int token = place_.token(chunk) + thread_ % 32 * 2;
-    g_[0] = of_token(chain_.g, token, 0);
-    g_[1] = of_token(chain_.g, token + 1, 0);
-  }
+template <bool erases, Decays decays, bool reads>
+class Auxiliary {
+ public:
+  using Shared = palimpsest::Shared<erases, decays, reads>;
+  using Scores = TokenScores<reads, erases, decays == Decays::by_token>;
 
-  /// G of a chunk, whose g were fetched.
-  __device__ void add_up_gates(int chunk) {
-    if (decays == Decays::by_token && adds_up_gates()) add_up(g_[0], g_[1], shared_.G[chunk % 2]);
-  }
+  __device__ Auxiliary(const TokenChunks& chain, Shared& shared, const Place& place)
+      : chain_(chain), shared_(shared), place_(place), copies_(chain, shared, place) {}
 
-  __device__ bool adds_up_gates() const { return thread_ / 32 == 1; }
-
-  /// beta of this thread's token, a chunk ahead of its use.
-  __device__ void fetch_strengths(int chunk) {
-    if constexpr (!Shared::has_tables) {
-      if (thread_ < L) beta_ = of_token(chain_.beta, place_.token(chunk) + thread_, 1);
+  __device__ void run() {
+    // blocks above the diagonal stay 0
+    if constexpr (reads && !Shared::has_tables) clear<warpgroup_size>(shared_.scores);
+    if constexpr (Shared::triangular_here) clear<warpgroup_size>(shared_.triangular);
+    const bool starts_copies = !Shared::triangular_here && thread_ == 0;
+    if (starts_copies) copies_.begin();
+    if constexpr (weighs) {
+      weights_.fetch(place_.token(0));
+      weights_.put(shared_.weights[0], place_.token(1));
     }
+    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
+      if constexpr (Shared::has_tables)
+        fetch_totals(chunk);
+      else
+        make(chunk);
+      shared_.made[chunk % 2].arrive();
+      // By other warps: the main warpgroups wait for neither.
+      if (starts_copies) copies_.go_on(chunk);
+      if constexpr (weighs) weights_.put(shared_.weights[(chunk + 1) % 2], place_.token(chunk + 2));
+    }
+    if (!reads && !erases && place_.first_value == 0)
+      chain_.transitions[place_.among_segments(chain_) * warpgroup_size + thread_] = total_;
   }
+
+ private:
+  static constexpr bool weighs = !Shared::has_tables && !Shared::triangular_here;
 
   /// Waits until the chunk two before is gone through.
   __device__ void await_room(int chunk) { shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1); }
@@ -226,7 +225,7 @@ class Auxiliary {
       finish_scores(products, chunk % 2);
     } else {
       make_factors(chunk);
-      if constexpr (decays == Decays::by_token) total_ *= two_to(shared_.G[chunk % 2][L - 1]);
+      if constexpr (decays == Decays::by_token) total_ *= two_to(shared_.weights[chunk % 2].G[L - 1]);
     }
   }
 
@@ -237,30 +236,30 @@ class Auxiliary {
   }
 
   __device__ void finish_scores(typename Scores::Products& products, int buffer) {
-    const typename Scores::Gates gates = {shared_.G[buffer], shared_.factors[buffer].beta};
+    const TokenWeights& weights = shared_.weights[buffer];
     Scores::await(products);
     if constexpr (erases) {
-      scores_.put_strengths(products.of_keys, gates, shared_.triangular[buffer], shared_.diagonal[buffer]);
+      scores_.put_strengths(products.of_keys, weights, shared_.triangular[buffer], shared_.diagonal[buffer]);
       shared_.scored[buffer].arrive();
     }
-    if constexpr (reads) scores_.put_scores(products.of_queries, gates, shared_.scores[buffer]);
+    if constexpr (reads) scores_.put_scores(products.of_queries, weights, shared_.scores[buffer]);
     publish_to_tensor_cores();
   }
 
   __device__ void make_factors(int chunk) {
     await_room(chunk);
-    Factors& factors = shared_.factors[chunk % 2];
-    if (thread_ < L) factors.beta[thread_] = beta_;
-    fetch_gates(chunk + 1);
-    fetch_strengths(chunk + 1);
-    meet(1, warpgroup_size);
+    if constexpr (weighs)
+      meet(1, warpgroup_size);
+    else
+      shared_.weighed[chunk % 2].wait(chunk / 2 % 2);
     if (thread_ >= L) return;
-    float out = erases ? 1 : factors.beta[thread_];
+    const TokenWeights& weights = shared_.weights[chunk % 2];
+    Factors& factors = shared_.factors[chunk % 2];
+    float out = erases ? 1 : weights.beta[thread_];
     if constexpr (decays == Decays::by_token) {
-      const float* const G = shared_.G[chunk % 2];
-      factors.in[thread_] = two_to(scores_.read_sum(G, thread_));
-      factors.erase[thread_] = two_to(G[thread_]);
-      out *= two_to(G[L - 1] - G[thread_]);
+      factors.in[thread_] = two_to(read_sum(chain_, weights.G, thread_));
+      factors.erase[thread_] = two_to(weights.G[thread_]);
+      out *= two_to(weights.G[L - 1] - weights.G[thread_]);
     }
     factors.out[thread_] = out;
   }
@@ -276,27 +275,54 @@ class Auxiliary {
   const TokenChunks& chain_;
   Shared& shared_;
   const Place& place_;
+  Copies<erases, decays, reads> copies_;
   int thread_ = static_cast<int>(threadIdx.x) - main_threads;
+  WeightMaker<decays == Decays::by_token> weights_{chain_, place_.head};
   Scores scores_{chain_};
-  float g_[2] = {};
-  float beta_ = 1;
   float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
-/// One more warpgroup with erase: it makes T of what the auxiliary one has made.
-template <class Shared>
-__device__ void make_triangular_factors(Shared& shared, int chunks) {
-  const int row = static_cast<int>(threadIdx.x % warpgroup_size / 32 * 16 + threadIdx.x % 16);
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    const int buffer = chunk % 2;
-    Tile& T = shared.triangular[buffer];
-    shared.scored[buffer].wait(chunk / 2 % 2);
-    unit_lower::solve(shared.diagonal[buffer][row / 16], shared.factors[buffer].beta[row], T);
-    unit_lower::merge_blocks(T);
-    publish_to_tensor_cores();
-    shared.made[buffer].arrive();
+/// One more warpgroup with erase: it makes T of what the auxiliary one has made, for which it makes weights,
+/// and starts copies.
+template <Decays decays, bool reads>
+class Triangular {
+ public:
+  using Shared = palimpsest::Shared<true, decays, reads>;
+
+  __device__ Triangular(const TokenChunks& chain, Shared& shared, const Place& place)
+      : shared_(shared), place_(place), copies_(chain, shared, place), weights_(chain, place.head) {}
+
+  __device__ void run() {
+    const bool starts_copies = thread_ == warpgroup_size - 32;
+    if (starts_copies) copies_.begin();
+    weights_.fetch(place_.token(0));
+    if (thread_ >= warpgroup_size / 2) weigh(0);
+    for (int chunk = 0; chunk < place_.chunks; ++chunk) {
+      const int buffer = chunk % 2;
+      Tile& T = shared_.triangular[buffer];
+      shared_.scored[buffer].wait(chunk / 2 % 2);  // then nobody reads the weights before
+      const int row = thread_ / 32 * 16 + thread_ % 16;
+      unit_lower::solve(shared_.diagonal[buffer][row / 16], shared_.weights[buffer].beta[row], T);
+      unit_lower::merge_blocks(T, [&] { weigh(chunk + 1); });
+      publish_to_tensor_cores();
+      shared_.made[buffer].arrive();
+      if (starts_copies) copies_.go_on(chunk);
+    }
   }
-}
+
+ private:
+  /// By the warps that merge nothing.
+  __device__ void weigh(int chunk) {
+    weights_.put(shared_.weights[chunk % 2], place_.token(chunk + 1));
+    shared_.weighed[chunk % 2].arrive();
+  }
+
+  Shared& shared_;
+  const Place& place_;
+  Copies<true, decays, reads> copies_;
+  WeightMaker<decays == Decays::by_token> weights_;
+  int thread_ = static_cast<int>(threadIdx.x % warpgroup_size);
+};
 
 /// Two warpgroups in place of the auxiliary one. They multiply the decays into a chunk while the one before
 /// is gone through and the one after is copied.
@@ -414,7 +440,7 @@ class Main {
     Sums<L> X;
     if constexpr (reads || erases) {
       // Half of S at a time, where other warpgroups need the registers.
-      constexpr int parts = reads && (Shared::decays_here || Shared::triangular_here) ? 2 : 1;
+      constexpr int parts = Shared::decays_here || Shared::triangular_here ? 2 : 1;
       unrolled<parts>([&](int part) {
         Left S[8 / parts];
         unrolled<8 / parts>([&](int i) { S[i] = left_factor<Bfloat>(S_, 8 / parts * part + i); });
@@ -606,6 +632,7 @@ __global__ void __launch_bounds__(Warpgroups<erases, decays>::threads, 1)
   if (threadIdx.x == 0) {
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
+    for (Barrier& barrier : shared.weighed) barrier.initialize(warpgroup_size / 2);
     for (Barrier& barrier : shared.scored) barrier.initialize(warpgroup_size);
     for (Barrier& barrier : shared.made) barrier.initialize(Roles::makers + (Roles::decays_here ? 1 : 0));
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
@@ -621,7 +648,7 @@ __global__ void __launch_bounds__(Warpgroups<erases, decays>::threads, 1)
   if constexpr (Roles::triangular_here) {
     if (threadIdx.x >= main_threads + warpgroup_size) {
       keep_registers<triangular_registers>();
-      make_triangular_factors(shared, place.chunks);
+      Triangular<decays, reads>(chain, shared, place).run();
       return;
     }
   }

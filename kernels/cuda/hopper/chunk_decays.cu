@@ -68,7 +68,7 @@ class Chunk {
     if constexpr (erases) {
       unit_lower::solve(shared_.diagonal[block_], shared_.beta[row_ + lane_ % rows_per_block],
                         shared_.triangular[0]);
-      unit_lower::merge_blocks(shared_.triangular[0]);
+      unit_lower::merge_blocks(shared_.triangular[0], [] {});
       publish_to_tensor_cores();
       __syncthreads();
       if (thread_ == 0) store_tile(of_.factors, place(0), &shared_.triangular[0]);

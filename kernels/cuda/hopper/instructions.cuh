@@ -417,8 +417,8 @@ __device__ inline float two_to(float x) {
 /// enough.
 __device__ inline float bounded(float g) { return fmaxf(log2_e * g, -144.0F); }
 
-/// Running sums by one warp; a lane has the g of tokens 2 lane and 2 lane + 1.
-__device__ inline void add_up(float first, float second, float* G) {
+/// log2 alpha added up by one warp; a lane has the g of tokens 2 lane and 2 lane + 1, and gets their sums.
+__device__ inline float2 add_up(float first, float second) {
   const auto lane = static_cast<int>(threadIdx.x % 32);
   const float both = bounded(first) + bounded(second);
   float sum = both;
@@ -427,8 +427,7 @@ __device__ inline void add_up(float first, float second, float* G) {
     const float before = __shfl_up_sync(0xffffffffU, sum, distance);
     if (lane >= distance) sum += before;
   }
-  G[2 * lane] = sum - both + bounded(first);
-  G[2 * lane + 1] = sum;
+  return {sum - both + bounded(first), sum};
 }
 
 }  // namespace palimpsest

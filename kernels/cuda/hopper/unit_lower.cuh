@@ -86,12 +86,17 @@ __device__ void merge(const Tile& T, int first, int row) {
   });
 }
 
-/// Turns L below the blocks on the diagonal, which are T's already, into T.
-__device__ inline void merge_blocks(Tile& T) {
+/// Turns L below the blocks on the diagonal, which are T's already, into T. Two warps have no part in it and
+/// call meanwhile().
+template <class Meanwhile>
+__device__ void merge_blocks(Tile& T, Meanwhile meanwhile) {
   const int warp = static_cast<int>(threadIdx.x % warpgroup_size / 32);
   const bool merges = warp < 2;
   meet_all();
-  if (merges) merge<block>(T, 2 * block * warp, 2 * block * warp + block);
+  if (merges)
+    merge<block>(T, 2 * block * warp, 2 * block * warp + block);
+  else
+    meanwhile();
   meet_all();
   if (merges) merge<2 * block>(T, 0, 2 * block + block * warp);
 }
