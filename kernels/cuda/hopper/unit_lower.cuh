@@ -93,12 +93,12 @@ __device__ void merge_blocks(Tile& T, Meanwhile meanwhile) {
   const int warp = static_cast<int>(threadIdx.x % warpgroup_size / 32);
   const bool merges = warp < 2;
   meet_all();
+  if (merges) merge<block>(T, 2 * block * warp, 2 * block * warp + block);
+  meet_all();
   if (merges)
-    merge<block>(T, 2 * block * warp, 2 * block * warp + block);
+    merge<2 * block>(T, 0, 2 * block + block * warp);
   else
     meanwhile();
-  meet_all();
-  if (merges) merge<2 * block>(T, 0, 2 * block + block * warp);
 }
 
 }  // namespace palimpsest::hopper::unit_lower
