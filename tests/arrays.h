@@ -11,7 +11,7 @@ namespace palimpsest::testing {
 inline Array constant(std::vector<Index> shape, double value) {
   Array array;
   array.shape = std::move(shape);
-  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
+  array.own_values() = std::vector<double>(static_cast<std::size_t>(array.size()), value);
   return array;
 }
 

@@ -120,6 +120,11 @@ Array slice(const Array& array, const Layout& layout, Index batch, Index head, I
   std::vector<Index> shape;
   if (layout.has_tokens) shape.push_back(rows);
   shape.insert(shape.end(), own, array.shape.end());
+  if (rows * columns == array.size()) {  // one head: nothing is copied
+    Array whole = array;
+    whole.shape = std::move(shape);
+    return whole;
+  }
   return std::visit(
       [&](const auto& values) {
         std::remove_cvref_t<decltype(values)> part;
@@ -130,7 +135,7 @@ Array slice(const Array& array, const Layout& layout, Index batch, Index head, I
         }
         return Array(shape, std::move(part));
       },
-      array.values);
+      array.values());
 }
 
 /// The layer's own output, if there is one of the right shape.

@@ -96,7 +96,7 @@ Edited find_edited(EditedHead& head, const std::string& name, std::initializer_l
   Array& array = found->second;
   if (array.is_f32()) array = mapped<double>(array, [](double x) { return x; });
   const Index rows = array.shape.empty() ? 1 : array.shape.front();
-  return {.values = &std::get<std::vector<double>>(array.values),
+  return {.values = &std::get<std::vector<double>>(array.own_values()),
           .in_logs = in_logs && name != "g",
           .rows = rows,
           .columns = array.size() / std::max<Index>(rows, 1)};

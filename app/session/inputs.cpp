@@ -211,7 +211,7 @@ struct Fitting {
     for (double& value : values) {
       if (wanted.random) value *= 2 * random.uniform() - 1;
     }
-    array.values = std::move(values);
+    array.own_values() = std::move(values);
     return array;
   }
 

@@ -77,7 +77,7 @@ Array with_axes_swapped(const Array& array, std::size_t axis) {
             }
         return Array(shape, std::move(swapped));
       },
-      array.values);
+      array.values());
 }
 
 /// The axis of the heads of arrays [H, T, D] or [B, H, T, D]; nothing where there are no heads.

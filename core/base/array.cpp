@@ -24,8 +24,18 @@ const char* name(Precision precision) {
 }
 
 Array::Array(std::vector<Index> new_shape, Values new_values)
-    : shape(std::move(new_shape)), values(std::move(new_values)) {
-  assert(size() == std::visit([](const auto& numbers) { return std::ssize(numbers); }, values));
+    : shape(std::move(new_shape)), values_(std::make_shared<Values>(std::move(new_values))) {
+  assert(size() == std::visit([](const auto& numbers) { return std::ssize(numbers); }, values()));
+}
+
+const std::shared_ptr<Array::Values>& Array::no_values() {
+  static const std::shared_ptr<Values> none = std::make_shared<Values>();
+  return none;
+}
+
+Array::Values& Array::own_values() {
+  if (values_.use_count() > 1) values_ = std::make_shared<Values>(values());
+  return *values_;
 }
 
 Index Array::size() const {
@@ -33,7 +43,8 @@ Index Array::size() const {
 }
 
 double Array::operator[](Index flat) const {
-  return is_f32() ? static_cast<double>(entry(std::get<1>(values), flat)) : entry(std::get<0>(values), flat);
+  return is_f32() ? static_cast<double>(entry(std::get<1>(values()), flat))
+                  : entry(std::get<0>(values()), flat);
 }
 
 std::string to_string(const std::vector<Index>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
@@ -59,7 +70,7 @@ Matrix<Scalar> MatrixView::rows(Index first, Index count) const {
         const Stored* const first_row = stored.data() + offset_ + first * row_stride_;
         return Source(first_row, count, columns_, Eigen::OuterStride<>(row_stride_)).template cast<Scalar>();
       },
-      array_->values);
+      array_->values());
 }
 
 template Matrix<double> MatrixView::rows<double>(Index, Index) const;

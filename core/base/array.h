@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <variant>
 
 #include "core/base/matrix.h"
@@ -9,21 +10,32 @@ namespace palimpsest {
 
 /// A row-major array of any rank, as a file holds it or a preset makes it.
 /// float16 and float32 are kept as float (both exact), everything else as double.
-struct Array {
+class Array {
+ public:
   using Values = std::variant<std::vector<double>, std::vector<float>>;
 
   std::vector<Index> shape;
-  Values values;
 
   Array() = default;
   Array(std::vector<Index> shape, Values values);
 
   Index rank() const { return static_cast<Index>(shape.size()); }
   Index size() const;
-  bool is_f32() const { return std::holds_alternative<std::vector<float>>(values); }
+  bool is_f32() const { return std::holds_alternative<std::vector<float>>(values()); }
+
+  /// Copies share them.
+  const Values& values() const { return *values_; }
+
+  /// The same, to be changed: copies keep what they have.
+  Values& own_values();
 
   /// Element `flat` in row-major order.
   double operator[](Index flat) const;
+
+ private:
+  std::shared_ptr<Values> values_ = no_values();
+
+  static const std::shared_ptr<Values>& no_values();
 };
 
 /// Arrays under their bare names: q, k, v, alpha or g, beta, initial_state, ...
@@ -70,7 +82,7 @@ Array mapped(const Array& array, Function function) {
   std::vector<Scalar> values(static_cast<std::size_t>(array.size()));
   const auto changed = [&](double value) { return static_cast<Scalar>(function(value)); };
   std::visit([&](const auto& given) { std::ranges::transform(given, values.begin(), changed); },
-             array.values);
+             array.values());
   return {array.shape, std::move(values)};
 }
 

@@ -64,7 +64,7 @@ std::vector<Index> shape_of(const Input& input, const Settings& settings, const 
 /// 1 + A A^T / 4: symmetric, with eigenvalues from 1.
 void make_positive_definite(Array& array) {
   const Index size = array.shape.front();
-  Eigen::Map<Matrix<double>> values(std::get<0>(array.values).data(), size, size);
+  Eigen::Map<Matrix<double>> values(std::get<0>(array.own_values()).data(), size, size);
   const Matrix<double> A = values / 2;
   values = Matrix<double>::Identity(size, size) + A * A.transpose() / static_cast<double>(size);
 }
@@ -81,14 +81,14 @@ Array random_array(const Input& input, const Settings& settings, const RandomCas
   Numbers numbers(random.seed, input.name);
   Array array;
   array.shape = shape_of(input, settings, random);
-  array.values = std::vector<double>(static_cast<std::size_t>(array.size()));
+  array.own_values() = std::vector<double>(static_cast<std::size_t>(array.size()));
   if (random.keeps && input.keeps) {
     const bool is_log = input.range == Range::decay && random.log_gates;
-    std::ranges::fill(std::get<0>(array.values), is_log ? std::log(*input.keeps) : *input.keeps);
+    std::ranges::fill(std::get<0>(array.own_values()), is_log ? std::log(*input.keeps) : *input.keeps);
     return array;
   }
   const double factor = size_of_numbers(input, settings);
-  for (double& value : std::get<0>(array.values)) {
+  for (double& value : std::get<0>(array.own_values())) {
     value = input.range == Range::decay && random.log_gates ? std::log1p(-numbers.forgotten())
                                                             : factor * numbers.within(input.range);
   }
@@ -101,13 +101,13 @@ Array random_array(const Input& input, const Settings& settings, const RandomCas
 Array random_multiple(const Array& array, double factor, std::uint64_t seed, std::string_view name) {
   Numbers numbers(seed, name);
   Array multiple = array;
-  for (double& value : std::get<0>(multiple.values)) value *= factor * (0.5 + numbers.uniform());
+  for (double& value : std::get<0>(multiple.own_values())) value *= factor * (0.5 + numbers.uniform());
   return multiple;
 }
 
 /// Divides every vector of the last axis by its norm.
 void normalise(Array& array) {
-  auto& values = std::get<0>(array.values);
+  auto& values = std::get<0>(array.own_values());
   const auto width = static_cast<std::size_t>(array.shape.back());
   for (std::size_t first = 0; first < values.size(); first += width) {
     double squares = 0;
@@ -145,7 +145,7 @@ Array repeated(const Array& head, bool has_tokens, Index batches, Index heads) {
   shape.push_back(heads);
   shape.insert(shape.end(), head.shape.begin() + (has_tokens ? 1 : 0), head.shape.end());
   const auto given = std::visit(
-      [](const auto& numbers) { return std::vector<Scalar>(numbers.begin(), numbers.end()); }, head.values);
+      [](const auto& numbers) { return std::vector<Scalar>(numbers.begin(), numbers.end()); }, head.values());
   std::vector<Scalar> values;
   values.reserve(static_cast<std::size_t>(batches * heads * head.size()));
   for (Index batch = 0; batch < batches; ++batch) {
@@ -237,7 +237,7 @@ Arrays random_arrays(const Variant& variant, const Settings& settings, const Ran
     if (like == arrays.end() || !arrays.contains(input.name)) continue;
     arrays[input.name] = random_multiple(like->second, input.stand_in.value, random.seed, input.name);
   }
-  for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
+  for (double& q : std::get<0>(arrays.at("q").own_values())) q /= std::sqrt(static_cast<double>(random.dk));
   if (random.initial_state) add_initial_states(variant, settings, random, arrays);
   return arrays;
 }

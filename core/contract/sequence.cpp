@@ -253,7 +253,7 @@ struct Binder {
     const bool is_log = entry.name == "g" && entry.input.range == Range::decay;
     const Bounds allowed = bounds(is_log ? Range::log_decay : entry.input.range);
     const Array& array = *entry.array;
-    if (std::visit([&](const auto& values) { return lie_within(values, allowed); }, array.values)) return;
+    if (std::visit([&](const auto& values) { return lie_within(values, allowed); }, array.values())) return;
     Index flat = 0;
     while (allowed.contain(array[flat])) ++flat;
     refuse("array \"{}\": index {} is {}; expected {}", entry.name, to_string(index_of(array.shape, flat)),

@@ -151,7 +151,7 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
         for (Index i = 0; i < array.size(); ++i)
           if (i / shape[1] != i % shape[1]) entry(values, i) = 0;
       }
-      array.values = std::move(values);
+      array.own_values() = std::move(values);
       arrays[input.name] = std::move(array);
     }
   }
@@ -159,7 +159,7 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
     const auto like = arrays.find(input.stand_in.like);
     if (like == arrays.end()) continue;
     Array multiple = like->second;
-    for (double& value : std::get<0>(multiple.values)) value *= input.stand_in.value;
+    for (double& value : std::get<0>(multiple.own_values())) value *= input.stand_in.value;
     arrays[input.name] = std::move(multiple);
   }
   return arrays;

@@ -435,7 +435,7 @@ std::vector<std::byte> format_npy(const Array& array) {
   const auto format = [&](const auto& values) {
     return format_npy_bytes(dtype, array.shape, std::as_bytes(std::span(values)));
   };
-  return std::visit(format, array.values);
+  return std::visit(format, array.values());
 }
 
 std::vector<std::byte> format_npy_bytes(std::string_view dtype, const std::vector<Index>& shape,

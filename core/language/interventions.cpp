@@ -29,7 +29,7 @@ void scale_rows(Array& array, Factor factor) {
       [&]<class Value>(std::vector<Value>& values) {
         for (Value& value : values) value = static_cast<Value>(value * factor(i++ / columns));
       },
-      array.values);
+      array.own_values());
 }
 
 Array& array_of(HeadInputs& inputs, const char* name) {

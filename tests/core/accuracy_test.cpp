@@ -54,7 +54,7 @@ TEST_CASE("what a memory emptied by its writes has lost is known before") {
   const Variant& variant = find_variant("deltanet");
   constexpr Index T = 40;
   Array v = filled({T, 1}, 0);
-  std::get<0>(v.values)[0] = 1;
+  std::get<0>(v.own_values())[0] = 1;
   const Array ones = filled({T, 1}, 1);
   const Case decaying =
       bound(variant, resolve(variant, {}), {{"q", ones}, {"k", ones}, {"v", v}, {"beta", filled({T}, 0.5)}});

@@ -68,9 +68,9 @@ Matrix<double> plain_answer(const Case& each, const NamedStates& states, Index t
     Arrays arrays = *asking.arrays;
     Array& q = arrays["q"];
     for (Index i = 0; i < key.cols(); ++i)
-      std::get<0>(q.values)[static_cast<std::size_t>((q.shape[0] - 1) * key.cols() + i)] =
+      std::get<0>(q.own_values())[static_cast<std::size_t>((q.shape[0] - 1) * key.cols() + i)] =
           key(0, i) / sequence.parameter("scale");
-    if (tokens == 0) std::get<0>(arrays["eta"].values)[0] = 0;
+    if (tokens == 0) std::get<0>(arrays["eta"].own_values())[0] = 0;
     return bound(*each.variant, each.settings, arrays).run(Form::recurrent).o.bottomRows(1);
   }
   return key * state_of(states, "S") / key.squaredNorm();

@@ -403,7 +403,7 @@ TEST_CASE("attention band: softmax beside a rule is softmax of its queries and k
 TEST_CASE("attention band: what is no number is shown as such, and takes its row's shares along") {
   const Array halves = filled({4, 3}, 0.5);
   Array huge = halves;
-  std::get<0>(huge.values)[2 * 3] = 1e200;  // of token 2: its own score overflows
+  std::get<0>(huge.own_values())[2 * 3] = 1e200;  // of token 2: its own score overflows
   const Case each = bound(find_variant("softmax"), {}, {{"q", huge}, {"k", huge}, {"v", halves}});
   const AttentionBand band =
       attention_band(*each.variant->rule, each.sequence, {.rows = 4, .columns = 4, .tokens_per_cell = 2});

@@ -65,14 +65,14 @@ inline Output interpret(const Trace& trace, const Interpreting& how = {}) {
 
 /// The numbers of an array in f64.
 inline std::vector<double>& numbers(Arrays& arrays, const std::string& name) {
-  return std::get<0>(arrays.at(name).values);
+  return std::get<0>(arrays.at(name).own_values());
 }
 
 /// An array of one number.
 inline Array filled(std::vector<Index> shape, double value) {
   Array array;
   array.shape = std::move(shape);
-  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
+  array.own_values() = std::vector<double>(static_cast<std::size_t>(array.size()), value);
   return array;
 }
 
@@ -126,7 +126,7 @@ inline Arrays cut(const Case& each, Index first, Index count) {
     const Index batch = by_batch ? inner_batch(each.settings) : 1;
     const Index width = array->shape[0] == 0 ? 0 : array->size() / array->shape[0];
     array->shape[0] = (count + batch - 1) / batch;
-    auto& values = std::get<0>(array->values);
+    auto& values = std::get<0>(array->own_values());
     values.erase(values.begin(), values.begin() + (first + batch - 1) / batch * width);
     values.resize(static_cast<std::size_t>(array->size()));
   }

@@ -11,7 +11,7 @@ using namespace palimpsest::testing;
 namespace {
 
 const std::vector<double>& numbers_of(const Case& each, const char* name) {
-  return std::get<0>(each.arrays->at(name).values);
+  return std::get<0>(each.arrays->at(name).values());
 }
 
 }  // namespace
@@ -344,7 +344,7 @@ TEST_CASE("what a token would write does not matter where it only asks") {
     Arrays other = asking;
     for (const char* name : {"k", "v", "beta"}) {
       if (!other.contains(name)) continue;
-      for (double& value : std::get<0>(other.at(name).values)) value = 0.25 + std::abs(value);
+      for (double& value : std::get<0>(other.at(name).own_values())) value = 0.25 + std::abs(value);
     }
     for (const Form form : all_forms) {
       INFO(each.words << " " << name(form));

@@ -347,7 +347,7 @@ TEST_CASE("a ridge given as its diagonal is that matrix") {
   const std::vector<double> diagonal = {0.5, 1, 2, 4};
   const Case vector = mesanet(20, 0.9, diagonal);
   Array whole = filled({4, 4}, 0);
-  for (std::size_t i = 0; i < 4; ++i) std::get<0>(whole.values)[5 * i] = diagonal[i];
+  for (std::size_t i = 0; i < 4; ++i) std::get<0>(whole.own_values())[5 * i] = diagonal[i];
   const Case matrix = with(vector, {{"ridge", whole}});
   for (const Form form : vector.forms()) CHECK(compare(vector.run(form), matrix.run(form)).error == 0);
 }

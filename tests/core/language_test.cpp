@@ -429,7 +429,7 @@ TEST_CASE("weights that are broken are refused by the tensor's name", "[language
   CHECK_THAT(problem([](Arrays& all) { all["norm.weight"] = Array({3}, std::vector<float>(3)); }),
              says("norm.weight is [3]; expected [1, 256]"));
   CHECK_THAT(problem([](Arrays& all) {
-               std::get<std::vector<float>>(all["blocks.2.up.weight"].values)[5] = std::nanf("");
+               std::get<std::vector<float>>(all["blocks.2.up.weight"].own_values())[5] = std::nanf("");
              }),
              says("blocks.2.up.weight holds a number that is not finite"));
 }

@@ -335,7 +335,7 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
 
   // Unit key, beta 2.5 from token 50 on: the error grows by 1.5 per token.
   Array beta = filled({200}, 1);
-  for (std::size_t t = 50; t < 200; ++t) std::get<0>(beta.values)[t] = 2.5;
+  for (std::size_t t = 50; t < 200; ++t) std::get<0>(beta.own_values())[t] = 2.5;
   // Something to amplify: the values change sign.
   const Case each = changed(one_key("deltanet", 200, {{"beta", beta}}), "v",
                             [](double v, std::size_t i) { return i % 2 == 0 ? -v : v; });

@@ -104,7 +104,7 @@ TEST_CASE("Two pairs by hand") {
   // Written again, the first pair is repaired.
   Arrays again = *delta.arrays;
   for (const char* name : {"q", "k", "v"}) {
-    auto& values = std::get<0>(again[name].values);
+    auto& values = std::get<0>(again[name].own_values());
     values.insert(values.end(), values.begin(), values.begin() + 2);
     again[name].shape[0] = 3;
   }

@@ -101,7 +101,7 @@ TEST_CASE("a memory that runs away is found as core finds it") {
 
 TEST_CASE("numbers that a variant cannot have are refused with their place and head") {
   DataSet data = open_data("capture:gated_deltanet_overwrite_l1");
-  std::get<std::vector<float>>(data.arrays["v"].values)[(5 * 4 + 2) * 64 + 3] =
+  std::get<std::vector<float>>(data.arrays["v"].own_values())[(5 * 4 + 2) * 64 + 3] =
       std::numeric_limits<float>::quiet_NaN();
   const auto broken = shared(std::move(data));
   CHECK_NOTHROW(compute(broken, {}));  // another head
@@ -211,7 +211,7 @@ TEST_CASE("what verify lets pass is no disagreement in the window: Muon in f32, 
 
 TEST_CASE("numbers that f32 cannot hold are refused as such") {
   Arrays arrays = random_arrays(find_variant("linear"), resolve(find_variant("linear"), {}), {.tokens = 3});
-  std::get<0>(arrays["v"].values)[1] = 1e300;
+  std::get<0>(arrays["v"].own_values())[1] = 1e300;
   const auto data = shared(data_of(arrays));
   CHECK_NOTHROW(compute(data, {{.variant = "linear"}}));
   CHECK_THROWS_WITH(compute(data, {{.variant = "linear", .precision = Precision::f32}}),

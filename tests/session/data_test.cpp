@@ -92,6 +92,18 @@ TEST_CASE("a head is cut out of grouped heads and batches") {
   CHECK(head.find("alpha")->second.shape == std::vector<Index>{3});
 }
 
+TEST_CASE("the only head shares the numbers of its data, and an edit takes its own") {
+  const Arrays arrays = with_arrays(three({3, 1, 2}), {{"beta", constant({3, 1}, 0.5)}});
+  const DataSet data = data_of(arrays);
+  const Variant& variant = find_variant("deltanet");
+  const Edits edits = {{"set_cell", "beta", {1, 0, 1}}};
+  const Inputs inputs = make_inputs(data, 0, variant, {}, edits);
+  for (const char* name : {"q", "k", "v"})
+    CHECK(&inputs.arrays->at(name).values() == &data.arrays.at(name).values());
+  CHECK(inputs.arrays->at("beta")[1] == 1);
+  CHECK(data.arrays.at("beta")[1] == 0.5);
+}
+
 TEST_CASE("a head that there is not is refused") {
   const DataSet data = data_of(three({2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 1, 5}));
   for (const Index head : {-1, 8}) {
@@ -111,7 +123,7 @@ TEST_CASE("without edits the numbers are those of the file, bit for bit") {
       for (const auto& [name, array] : head_arrays(data, head, variant)) {
         if (name == "g" && variant.id == "retnet") continue;  // a parameter now
         CAPTURE(name);
-        CHECK(inputs.arrays->find(name)->second.values == array.values);
+        CHECK(inputs.arrays->find(name)->second.values() == array.values());
       }
     }
   }
@@ -327,10 +339,10 @@ DataSet written_at(Index tokens, std::initializer_list<Index> written) {
   Arrays arrays = {{"beta", constant({tokens}, 0)}};
   for (const char* const name : {"q", "k", "v"}) arrays[name] = constant({tokens, 64}, 0);
   for (Index t = 0; t < tokens; ++t) {
-    std::get<0>(arrays["k"].values)[static_cast<std::size_t>(t * 64 + t % 64)] = 1;
-    std::get<0>(arrays["v"].values)[static_cast<std::size_t>(t * 64 + t / 64 % 64)] = 1;
+    std::get<0>(arrays["k"].own_values())[static_cast<std::size_t>(t * 64 + t % 64)] = 1;
+    std::get<0>(arrays["v"].own_values())[static_cast<std::size_t>(t * 64 + t / 64 % 64)] = 1;
   }
-  for (const Index t : written) std::get<0>(arrays["beta"].values)[static_cast<std::size_t>(t)] = 1;
+  for (const Index t : written) std::get<0>(arrays["beta"].own_values())[static_cast<std::size_t>(t)] = 1;
   return data_of(std::move(arrays));
 }
 
@@ -393,7 +405,7 @@ TEST_CASE("on long data the memory is asked about what it still returns", "[firs
   arrays["alpha"] = constant({tokens}, 0.95);
   arrays["beta"] = constant({tokens}, 0.6);
   for (const std::size_t strong : {3, 100, 500})  // forgotten long ago
-    std::get<0>(arrays["beta"].values)[strong] = 1;
+    std::get<0>(arrays["beta"].own_values())[strong] = 1;
   const auto computation = begin(shared(data_of(std::move(arrays))), {});
   const Cursor cursor = after_write(*computation->recurrence, 2500);
   const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor});

@@ -80,7 +80,7 @@ TEST_CASE("an edit changes what it says and nothing else", "[edits]") {
   for (const auto& [edit, name, elements, after] : edits) {
     CAPTURE(edit.kind, edit.numbers);
     Arrays expected = plain;
-    auto& values = std::get<0>(expected.at(name).values);
+    auto& values = std::get<0>(expected.at(name).own_values());
     for (const Index i : elements) values[static_cast<std::size_t>(i)] = after(i, plain.at(name)[i]);
     CHECK(differences(expected, edited(data, "kda", {edit})) == "");
     CHECK(differences(expected, plain) != "");
@@ -100,9 +100,9 @@ TEST_CASE("a decay given as its logarithm is scaled as one, and -inf stays what 
   data.arrays.erase("alpha");
   data.arrays["g"] = Array({5}, std::vector<double>{-1, -0.5, 0, -2, -infinity});
   const Array twice = edited(data, "gated_deltanet", {{.kind = "scale_decay", .numbers = {2}}}).at("g");
-  CHECK(std::get<std::vector<double>>(twice.values) == std::vector<double>{-2, -1, 0, -4, -infinity});
+  CHECK(std::get<std::vector<double>>(twice.values()) == std::vector<double>{-2, -1, 0, -4, -infinity});
   const Array never = edited(data, "gated_deltanet", {{.kind = "scale_decay", .numbers = {0}}}).at("g");
-  CHECK(std::get<std::vector<double>>(never.values) == std::vector<double>(5, 0.0));
+  CHECK(std::get<std::vector<double>>(never.values()) == std::vector<double>(5, 0.0));
   // By hand it is still the decay, or the logarithm under its own name.
   const Array painted = edited(data, "gated_deltanet", {{"paint_gate", "alpha", {1, 2, 0.25}}}).at("g");
   CHECK(painted[1] == std::log(0.25));

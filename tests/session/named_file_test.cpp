@@ -50,7 +50,7 @@ TEST_CASE("a file's arrays are taken for inputs as its id says, which is written
   CHECK(data.id == layer.file + "?beta=sigmoid(b%26w %3F)&q=query&scale=0.25");
   CHECK(open_file(data.id).id == data.id);
   CHECK(data.fits == "gated_deltanet");
-  CHECK(data.arrays.at("q").values == plain.arrays.at("q").values);
+  CHECK(data.arrays.at("q").values() == plain.arrays.at("q").values());
   CHECK(data.arrays.at("beta")[5] == 1 / (1 + std::exp(-0.5)));
   CHECK(data.arrays.at("scale")[0] == 0.25);
   CHECK(data.arrays.at("scale").rank() == 0);
@@ -136,8 +136,8 @@ TEST_CASE("a layout with more heads than tokens is asked about, and turned", "[n
 
 TEST_CASE("gates out of their range are asked about, not changed", "[names]") {
   Layer layer;
-  std::get<0>(layer.arrays["beta"].values)[7] = -2;
-  std::get<0>(layer.arrays["beta"].values)[8] = 3;
+  std::get<0>(layer.arrays["beta"].own_values())[7] = -2;
+  std::get<0>(layer.arrays["beta"].own_values())[8] = 3;
   const DataSet data = layer.opened();
   CHECK(data.arrays.at("beta")[8] == 3);
   CHECK(only(data.doubts).words == "beta is from -2 to 3: is it a logit?");
@@ -217,7 +217,7 @@ TEST_CASE("the arrays of a file are shown small before they are named", "[names]
                   {"b", constant({12, 3}, 2)},
                   {"c", constant({}, -1)},
                   {"d", constant({3, 200, 40}, 1)}};
-  std::get<0>(layer.arrays["b"].values)[4] = std::nan("");
+  std::get<0>(layer.arrays["b"].own_values())[4] = std::nan("");
   write_npz(layer.file, layer.arrays);
   const auto found = find_out(ArraysOfFile{layer.file});
   const std::vector<FileArray>& all = *found;

@@ -48,7 +48,7 @@ inline std::vector<std::string> preset_ids(PresetSize size = {}) {
 /// Numbers 0, 1/7, 2/7, ... mod 1 in this shape: something to compute with.
 inline Array numbers(std::vector<Index> shape) {
   Array array = constant(std::move(shape), 0);
-  auto& values = std::get<0>(array.values);
+  auto& values = std::get<0>(array.own_values());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 3 % 7) / 7;
   return array;
 }

@@ -59,7 +59,7 @@ TEST_CASE("data of a typed text are what enters the rule of its head", "[typed t
     typed.interventions = {parse_intervention("only-add:2")};
     const DataSet changed = open_data(text_id(typed));
     CHECK(changed.rule == "linear_with_beta");
-    CHECK(changed.arrays.at("v").values == data.arrays.at("v").values);  // in whose units answers are
+    CHECK(changed.arrays.at("v").values() == data.arrays.at("v").values());  // in whose units answers are
     CHECK(changed.read->trained == data.read->said);
     CHECK(std::abs(changed.read->said->next.back()[0].probability -
                    each.at("top_when_layer_2_only_adds")[0][2].get<double>()) < 1e-4);

@@ -26,7 +26,7 @@ std::vector<std::filesystem::path> written(const TemporaryFolder& folder) {
   std::map<std::string, Tensor> tensors;
   std::filesystem::create_directory(folder / "layer 3");
   for (const auto& [name, array] : arrays) {
-    tensors[name] = {"F64", array.shape, number_bytes(std::get<0>(array.values))};
+    tensors[name] = {"F64", array.shape, number_bytes(std::get<0>(array.values()))};
     write_npy(folder / ("layer 3/" + name + ".npy"), array);
   }
   write_file(folder / "x.safetensors", safetensors(tensors));
@@ -54,7 +54,7 @@ TEST_CASE("the same arrays come out of every kind of file, bit by bit", "[array 
     REQUIRE(npz.arrays.size() == arrays.size());
     for (const auto& [name, array] : arrays) {
       CHECK(npz.arrays.at(name).shape == array.shape);
-      CHECK(number_bytes(std::get<0>(npz.arrays.at(name).values)) == number_bytes(std::get<0>(array.values)));
+      CHECK(number_bytes(std::get<0>(npz.arrays.at(name).values())) == number_bytes(std::get<0>(array.values())));
     }
     CHECK(read_capture(path).name == (path.string().find("layer 3") == std::string::npos ? "x" : "layer 3"));
   }
@@ -128,7 +128,7 @@ TEST_CASE("columns of a .csv are arrays, in any order and either spelling", "[cs
   CHECK(npz.arrays.size() == 3);
   const auto check = [&](const char* name, std::vector<Index> shape, const std::vector<double>& values) {
     CHECK(npz.arrays.at(name).shape == shape);
-    CHECK(std::get<0>(npz.arrays.at(name).values) == values);
+    CHECK(std::get<0>(npz.arrays.at(name).values()) == values);
   };
   check("q", {2, 2}, {1, -2.5, 5, 6});
   check("k", {2, 2}, {3, 1e-3, 7, 4});

@@ -17,7 +17,7 @@ Capture read_with(const TemporaryFolder& folder, const Texts& texts,
                   const std::vector<Index>& shape = {3, 2}) {
   Array q;
   q.shape = shape;
-  q.values = std::vector<double>(static_cast<std::size_t>(q.size()));
+  q.own_values() = std::vector<double>(static_cast<std::size_t>(q.size()));
   write_npz(folder / "x.npz", {{"q", q}}, texts);
   return read_capture(folder / "x.npz");
 }

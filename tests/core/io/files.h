@@ -85,7 +85,7 @@ void check_damaged(const std::filesystem::path& path, std::string_view bytes, Re
   write_file(path, bytes);
   try {
     for (const auto& [name, array] : read(path).arrays) {
-      const auto stored = std::visit([](const auto& values) { return std::ssize(values); }, array.values);
+      const auto stored = std::visit([](const auto& values) { return std::ssize(values); }, array.values());
       REQUIRE(stored == array.size());
     }
   } catch (const InputError& error) {
