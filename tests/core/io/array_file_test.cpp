@@ -54,7 +54,8 @@ TEST_CASE("the same arrays come out of every kind of file, bit by bit", "[array 
     REQUIRE(npz.arrays.size() == arrays.size());
     for (const auto& [name, array] : arrays) {
       CHECK(npz.arrays.at(name).shape == array.shape);
-      CHECK(number_bytes(std::get<0>(npz.arrays.at(name).values())) == number_bytes(std::get<0>(array.values())));
+      CHECK(number_bytes(std::get<0>(npz.arrays.at(name).values())) ==
+            number_bytes(std::get<0>(array.values())));
     }
     CHECK(read_capture(path).name == (path.string().find("layer 3") == std::string::npos ? "x" : "layer 3"));
   }
