@@ -237,15 +237,18 @@ void Questions::free_released(std::unique_lock<std::mutex>& lock) {
   finished_.notify_all();
 }
 
-/// The newest wish that may be begun; null if there is none.
+/// The newest of the most urgent wishes that may be begun; null if there is none.
 std::shared_ptr<Questions::Entry> Questions::next() const {
   const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency != Urgency::now; };
   const auto late = static_cast<unsigned>(std::ranges::count_if(running_, is_late));
   const bool may_be_late = thread_count_ <= 1 || late + 1 < thread_count_ || is_awaited_;
+  const auto rank = [&](const std::shared_ptr<Entry>& entry) {
+    return entry->urgency == Urgency::ahead ? 2 : is_late(entry) ? 1 : 0;
+  };
   std::shared_ptr<Entry> latest;
   for (const std::shared_ptr<Entry>& entry : waiting_) {
-    if (is_late(entry) && (!may_be_late || (latest && !is_late(latest)))) continue;
-    latest = entry;
+    if (is_late(entry) && !may_be_late) continue;
+    if (!latest || rank(entry) <= rank(latest)) latest = entry;
   }
   return latest;
 }

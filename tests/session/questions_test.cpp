@@ -121,7 +121,8 @@ TEST_CASE("keys of different types do not know of each other", "[questions]") {
   CHECK(script->begun() == std::vector{4, 4});
 }
 
-TEST_CASE("the newest wish is granted first, and what may take long comes after the rest", "[questions]") {
+TEST_CASE("the newest wish is granted first, then what may take long, and last what is computed ahead",
+          "[questions]") {
   Gate gate;
   const auto script = script_of([&](int number, const Effort&) {
     if (number == 0) gate.pass();
@@ -131,11 +132,12 @@ TEST_CASE("the newest wish is granted first, and what may take long comes after 
   gate.reached.wait();
   for (const int number : {1, 2}) questions.ask(Tenfold{number, script});
   for (const int number : {8, 9}) questions.ask(Tenfold{number, script}, Urgency::later);
+  questions.ask(Tenfold{7, script}, Urgency::ahead);
   questions.ask(Tenfold{3, script});
   questions.ask(Tenfold{1, script});  // wished before: asking again makes it no newer
   gate.opened.count_down();
-  questions.wait();
-  CHECK(script->begun() == std::vector{0, 3, 2, 1, 9, 8});
+  questions.wait_for(Tenfold{7, script});
+  CHECK(script->begun() == std::vector{0, 3, 2, 1, 9, 8, 7});
 }
 
 TEST_CASE("what may take long leaves a thread to the rest", "[questions]") {
