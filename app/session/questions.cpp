@@ -153,6 +153,7 @@ void Questions::wait() {
            released_.empty() && freeing_ == 0;
   });
   is_awaited_ = false;
+  wished_.notify_all();
 }
 
 void Questions::wait_for(const AnyQuestion& question) {
@@ -239,17 +240,16 @@ void Questions::free_released(std::unique_lock<std::mutex>& lock) {
 
 /// The newest of the most urgent wishes that may be begun; null if there is none.
 std::shared_ptr<Questions::Entry> Questions::next() const {
-  const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency != Urgency::now; };
-  const auto late = static_cast<unsigned>(std::ranges::count_if(running_, is_late));
-  const bool may_be_late = thread_count_ <= 1 || late + 1 < thread_count_ || is_awaited_;
-  const auto rank = [&](const std::shared_ptr<Entry>& entry) {
-    return entry->urgency == Urgency::ahead ? 2 : is_late(entry) ? 1 : 0;
+  const auto rank = [](const std::shared_ptr<Entry>& entry) {
+    return entry->urgency == Urgency::ahead ? 2 : entry->urgency == Urgency::now ? 0 : 1;
   };
+  const auto late = static_cast<unsigned>(
+      std::ranges::count_if(running_, [&](const std::shared_ptr<Entry>& entry) { return rank(entry) > 0; }));
+  const bool leaves_a_thread = thread_count_ <= 1 || late + 1 < thread_count_;
+  const int most = is_awaited_ ? 1 : leaves_a_thread ? 2 : 0;  // who waits for all waits for none ahead
   std::shared_ptr<Entry> latest;
-  for (const std::shared_ptr<Entry>& entry : waiting_) {
-    if (is_late(entry) && !may_be_late) continue;
-    if (!latest || rank(entry) <= rank(latest)) latest = entry;
-  }
+  for (const std::shared_ptr<Entry>& entry : waiting_)
+    if (rank(entry) <= (latest ? rank(latest) : most)) latest = entry;
   return latest;
 }
 

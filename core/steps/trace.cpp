@@ -131,8 +131,13 @@ Cursor Trace::at_chunk(const Cursor& cursor, Index chunk_size, int direction) co
   return at_token(cursor, target);
 }
 
+std::unique_lock<std::mutex> ComputedTrace::turn() const {
+  const std::scoped_lock next(next_);
+  return std::unique_lock(computing_);
+}
+
 std::shared_ptr<const Record> ComputedTrace::shared_record(Index index, std::stop_token stop) const {
-  const std::scoped_lock lock(computing_);
+  const std::unique_lock lock = turn();
   auto found = std::ranges::find(kept_, index, &Kept::block);
   if (found == kept_.end()) {
     --found;
@@ -147,7 +152,7 @@ std::shared_ptr<const Record> ComputedTrace::shared_record(Index index, std::sto
 
 void ComputedTrace::prepare(std::stop_token stop) try {
   {
-    const std::scoped_lock lock(computing_);
+    const std::unique_lock lock = turn();
     stop_ = stop;
     prepare_states();
   }

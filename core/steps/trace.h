@@ -234,6 +234,10 @@ class ComputedTrace : public Trace {
     Index block = -1;
     std::shared_ptr<const Record> record = {};
   };
+  /// Waits until nobody computes. Who waits comes before who has just computed, who may want to go on.
+  std::unique_lock<std::mutex> turn() const;
+
+  mutable std::mutex next_;         // held by who comes next
   mutable std::mutex computing_;    // held while a record is computed
   mutable std::vector<Kept> kept_;  // the latest first
   mutable std::stop_token stop_;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 #include <tuple>
 
 #include "tests/apart.h"
@@ -62,6 +65,21 @@ Matrix<double> whole_state(const Output& output) {
   return both;
 }
 
+/// A trace of blocks without a tensor, each of which takes a moment.
+class SlowTrace : public ComputedTrace {
+ public:
+  Index block_count() const override { return 100; }
+  Block block(Index) const override { return {}; }
+  Index block_of(Index, Index) const override { return 0; }
+  NamedStates states(const Record&) const override { return {}; }
+
+ private:
+  Record compute(Index) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return {};
+  }
+};
+
 }  // namespace
 
 TEST_CASE("stepping back, jumping and a tiny budget give the same bits as stepping forward") {
@@ -97,6 +115,25 @@ TEST_CASE("stepping back, jumping and a tiny budget give the same bits as steppi
       }
     }
   }
+}
+
+TEST_CASE("who waits for a block gets it before one who computes block after block is through") {
+  const SlowTrace trace;
+  std::atomic<bool> has_begun = false;
+  std::atomic<bool> is_there = false;
+  Index computed = 0;
+  std::thread ahead([&] {
+    for (Index index = 0; index + 1 < trace.block_count() && !is_there; ++index) {
+      trace.shared_record(index);
+      has_begun = true;
+      ++computed;
+    }
+  });
+  while (!has_begun) std::this_thread::yield();
+  trace.shared_record(trace.block_count() - 1);
+  is_there = true;
+  ahead.join();
+  CHECK(computed < trace.block_count() - 1);
 }
 
 TEST_CASE("the states kept for stepping fit their budget") {
