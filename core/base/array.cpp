@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <atomic>
 #include <cassert>
 #include <numeric>
 
@@ -35,6 +36,7 @@ const std::shared_ptr<Array::Values>& Array::no_values() {
 
 Array::Values& Array::own_values() {
   if (values_.use_count() > 1) values_ = std::make_shared<Values>(values());
+  std::atomic_thread_fence(std::memory_order_acquire);  // after the reads of a thread that has just let go
   return *values_;
 }
 
