@@ -88,13 +88,14 @@ struct Shared : Warpgroups<erases, decays> {
   unit_lower::Diagonal diagonal[triangular_here ? 2 : 0][unit_lower::blocks];
   Tile o[reads ? main_warpgroups : 0];
   Factors factors[2];
-  TokenWeights weights[has_tables || decays_here ? 0 : 2];
-  Barrier copied[stages];                    // a stage is filled
-  Barrier used[stages];                      // and may be filled again
-  Barrier weighed[triangular_here ? 2 : 0];  // weights of a chunk are there
-  Barrier scored[triangular_here ? 2 : 0];   // what T is made of is there
-  Barrier made[2];                           // scores and factors of a chunk are there
-  Barrier taken[2];                          // and may be made again
+  static constexpr int weights_ahead = 3;
+  TokenWeights weights[has_tables || decays_here ? 0 : weights_ahead];
+  Barrier copied[stages];                                // a stage is filled
+  Barrier used[stages];                                  // and may be filled again
+  Barrier weighed[triangular_here ? weights_ahead : 0];  // weights of a chunk are there
+  Barrier scored[triangular_here ? 2 : 0];               // what T is made of is there
+  Barrier made[2];                                       // scores and factors of a chunk are there
+  Barrier taken[2];                                      // and may be made again
 };
 
 /// The block's place.
@@ -145,12 +146,18 @@ class Copies {
   /// Of the next one, once the chunk before this is gone through.
   __device__ void go_on(int chunk) const { start(chunk + Shared::stages - 1); }
 
+  __device__ void load_values(Tile* to, int chunk, Barrier& copied) const {
+    for (int i = 0; i < main_warpgroups; ++i)
+      load_tile(&to[i], chain_.v, {place_.first_value + i * tile_columns, place_.token(chunk), place_.head},
+                copied);
+  }
+
  private:
   /// Of one chunk, once its stage is free.
   __device__ void start(int chunk) const {
     if (chunk >= place_.chunks) return;
     const int s = chunk % Shared::stages;
-    shared_.used[s].wait((chunk / Shared::stages % 2) ^ 1);
+    if constexpr (!Shared::decays_here) shared_.used[s].wait((chunk / Shared::stages % 2) ^ 1);
     auto& stage = shared_.stage[s];
     Barrier& copied = shared_.copied[s];
     copied.arrive_expecting(static_cast<int>(sizeof(stage)));
@@ -163,8 +170,7 @@ class Copies {
     };
     if constexpr (reads) load_both(stage.q, Shared::has_tables ? chain_.q_read : chain_.q);
     load_both(stage.k, Shared::has_tables ? chain_.k_write : chain_.k);
-    for (int i = 0; i < main_warpgroups; ++i)
-      load_tile(&stage.v[i], chain_.v, {place_.first_value + i * tile_columns, token, place_.head}, copied);
+    if constexpr (!Shared::decays_here) load_values(stage.v, chunk, copied);
     if constexpr (reads && Shared::has_tables) load_tile(&stage.scores[0], chain_.scores, at, copied);
     if constexpr (erases && Shared::has_tables) {
       load_tile(&stage.triangular[0], chain_.factors, at, copied);
@@ -204,7 +210,8 @@ class Auxiliary {
       shared_.made[chunk % 2].arrive();
       // By other warps: the main warpgroups wait for neither.
       if (starts_copies) copies_.go_on(chunk);
-      if constexpr (weighs) weights_.put(shared_.weights[(chunk + 1) % 2], place_.token(chunk + 2));
+      if constexpr (weighs)
+        weights_.put(shared_.weights[(chunk + 1) % Shared::weights_ahead], place_.token(chunk + 2));
     }
     if (!reads && !erases && place_.first_value == 0)
       chain_.transitions[place_.among_segments(chain_) * warpgroup_size + thread_] = total_;
@@ -222,10 +229,11 @@ class Auxiliary {
       typename Scores::Products products;
       start_scores(products, chunk);
       make_factors(chunk);
-      finish_scores(products, chunk % 2);
+      finish_scores(products, chunk);
     } else {
       make_factors(chunk);
-      if constexpr (decays == Decays::by_token) total_ *= two_to(shared_.weights[chunk % 2].G[L - 1]);
+      if constexpr (decays == Decays::by_token)
+        total_ *= two_to(shared_.weights[chunk % Shared::weights_ahead].G[L - 1]);
     }
   }
 
@@ -235,8 +243,9 @@ class Auxiliary {
     Scores::start(products, shared_.stage[s].q, shared_.stage[s].k);
   }
 
-  __device__ void finish_scores(typename Scores::Products& products, int buffer) {
-    const TokenWeights& weights = shared_.weights[buffer];
+  __device__ void finish_scores(typename Scores::Products& products, int chunk) {
+    const int buffer = chunk % 2;
+    const TokenWeights& weights = shared_.weights[chunk % Shared::weights_ahead];
     Scores::await(products);
     if constexpr (erases) {
       scores_.put_strengths(products.of_keys, weights, shared_.triangular[buffer], shared_.diagonal[buffer]);
@@ -251,9 +260,9 @@ class Auxiliary {
     if constexpr (weighs)
       meet(1, warpgroup_size);
     else
-      shared_.weighed[chunk % 2].wait(chunk / 2 % 2);
+      shared_.weighed[chunk % Shared::weights_ahead].wait(chunk / Shared::weights_ahead % 2);
     if (thread_ >= L) return;
-    const TokenWeights& weights = shared_.weights[chunk % 2];
+    const TokenWeights& weights = shared_.weights[chunk % Shared::weights_ahead];
     Factors& factors = shared_.factors[chunk % 2];
     float out = erases ? 1 : weights.beta[thread_];
     if constexpr (decays == Decays::by_token) {
@@ -296,14 +305,18 @@ class Triangular {
     const bool starts_copies = thread_ == warpgroup_size - 32;
     if (starts_copies) copies_.begin();
     weights_.fetch(place_.token(0));
-    if (thread_ >= warpgroup_size / 2) weigh(0);
+    if (thread_ >= warpgroup_size / 2) {
+      weigh(0);
+      weigh(1);
+    }
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
       const int buffer = chunk % 2;
       Tile& T = shared_.triangular[buffer];
       shared_.scored[buffer].wait(chunk / 2 % 2);  // then nobody reads the weights before
       const int row = thread_ / 32 * 16 + thread_ % 16;
-      unit_lower::solve(shared_.diagonal[buffer][row / 16], shared_.weights[buffer].beta[row], T);
-      unit_lower::merge_blocks(T, [&] { weigh(chunk + 1); });
+      unit_lower::solve(shared_.diagonal[buffer][row / 16],
+                        shared_.weights[chunk % Shared::weights_ahead].beta[row], T);
+      unit_lower::merge_blocks(T, [&] { weigh(chunk + 2); });
       publish_to_tensor_cores();
       shared_.made[buffer].arrive();
       if (starts_copies) copies_.go_on(chunk);
@@ -313,8 +326,8 @@ class Triangular {
  private:
   /// By the warps that merge nothing.
   __device__ void weigh(int chunk) {
-    weights_.put(shared_.weights[chunk % 2], place_.token(chunk + 1));
-    shared_.weighed[chunk % 2].arrive();
+    weights_.put(shared_.weights[chunk % Shared::weights_ahead], place_.token(chunk + 1));
+    shared_.weighed[chunk % Shared::weights_ahead].arrive();
   }
 
   Shared& shared_;
@@ -333,14 +346,17 @@ class Decaying {
   using Chunks = channel_decays::DecayedChunks<reads>;
 
   __device__ Decaying(const TokenChunks& chain, Shared& shared, const Place& place)
-      : chain_(chain), shared_(shared), place_(place), decayed_(chain, shared.decayed[0], place.head) {}
+      : chain_(chain),
+        shared_(shared),
+        place_(place),
+        copies_(chain, shared, place),
+        decayed_(chain, shared.decayed[0], place.head) {}
 
   __device__ void run() {
     if constexpr (reads) clear<Chunks::threads>(shared_.scores);  // blocks above the diagonal stay 0
     if (thread_ == Chunks::idle_thread) {
-      copy(0);
+      copies_.begin();
       copy_values(0);
-      copy(1);
     }
     decayed_.fetch(place_.token(0));
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
@@ -351,7 +367,7 @@ class Decaying {
       if (thread_ == Chunks::idle_thread && chunk + 1 < place_.chunks) {
         await_room(chunk + 1);
         copy_values(chunk + 1);
-        copy(chunk + 2);
+        copies_.go_on(chunk);
       }
     }
     if (!reads && place_.first_value == 0 && thread_ < channel_decays::channels / 2)
@@ -363,25 +379,10 @@ class Decaying {
   /// Waits until the chunk two before is gone through; with it a stage becomes free for the one after this.
   __device__ void await_room(int chunk) { shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1); }
 
-  /// Starts the copies of a chunk's q and k.
-  __device__ void copy(int chunk) {
-    if (chunk >= place_.chunks) return;
-    auto& stage = shared_.stage[chunk % Shared::stages];
-    Barrier& copied = shared_.copied[chunk % Shared::stages];
-    copied.arrive_expecting(static_cast<int>(sizeof(stage)));
-    for (int i = 0; i < 2; ++i) {
-      const TilePlace at = {i * tile_columns, place_.token(chunk), place_.head};
-      if constexpr (reads) load_tile(&stage.q[i], chain_.q, at, copied);
-      load_tile(&stage.k[i], chain_.k, at, copied);
-    }
-  }
-
   __device__ void copy_values(int chunk) {
     Barrier& made = shared_.made[chunk % 2];
     made.arrive_expecting(static_cast<int>(sizeof(shared_.v[0])));
-    for (int i = 0; i < main_warpgroups; ++i)
-      load_tile(&shared_.v[chunk % 2][i], chain_.v,
-                {place_.first_value + i * tile_columns, place_.token(chunk), place_.head}, made);
+    copies_.load_values(shared_.v[chunk % 2], chunk, made);
   }
 
   __device__ void make(int chunk) {
@@ -398,6 +399,7 @@ class Decaying {
   const TokenChunks& chain_;
   Shared& shared_;
   const Place& place_;
+  Copies<false, Decays::by_channel, reads> copies_;
   Chunks decayed_;
   int thread_ = static_cast<int>(threadIdx.x % Chunks::threads);
   float2 total_ = {1, 1};  // the decay of the segment; of this thread's channels

@@ -154,11 +154,6 @@ class TokenScores {
   /// The first of this thread's rows, or the second.
   __device__ int row(int half) const { return first_ + lane_ / 4 + 8 * half; }
 
-  /// Two numbers of a block's columns, of its first or second 8.
-  __device__ float2 of_columns(const float* numbers, int half) const {
-    return reinterpret_cast<const float2&>(numbers[8 * half + lane_ % 4 * 2]);
-  }
-
   __device__ void put_below(Sums<tile_rows>& sums, const TokenWeights& weights, const float* of_rows,
                             Tile& to) const {
     const float of_row[2] = {of_rows[row(0)], of_rows[row(1)]};
@@ -167,15 +162,8 @@ class TokenScores {
       const int column = block * unit_lower::block;
       if (column >= first_) return;
       Block& own = reinterpret_cast<Block&>(sums.at[8 * block]);
-      if constexpr (decays) {
-        unrolled<2>([&](int n) {
-          const float2 two = of_columns(table + column, n);
-          unrolled<2>([&](int half) {
-            own[4 * n + 2 * half] *= of_row[half] * two.x;
-            own[4 * n + 2 * half + 1] *= of_row[half] * two.y;
-          });
-        });
-      }
+      if constexpr (decays)
+        weigh(own, table + column, [&](int half, float of_column) { return of_row[half] * of_column; });
       if constexpr (!erases) strengthen(own, weights.beta + column);
       store(&to, first_, column, as_left<Number>(own));
     });
@@ -194,25 +182,25 @@ class TokenScores {
     visit(own);
   }
 
-  /// Multiplies the block on the diagonal by its weights.
+  /// Multiplies the block on the diagonal by e^{G_i - G_j}.
   __device__ void fade(Block& sums, const float* G, float first, float second) const {
-    unrolled<2>([&](int n) {
-      const float2 G_j = of_columns(G + first_, n);
-      sums[4 * n] *= two_to(first - G_j.x);
-      sums[4 * n + 1] *= two_to(first - G_j.y);
-      sums[4 * n + 2] *= two_to(second - G_j.x);
-      sums[4 * n + 3] *= two_to(second - G_j.y);
-    });
+    const float G_i[2] = {first, second};
+    weigh(sums, G + first_, [&](int half, float G_j) { return two_to(G_i[half] - G_j); });
   }
 
   /// Multiplies a block's columns by their beta.
   __device__ void strengthen(Block& sums, const float* beta) const {
-    if (!of_.beta.data) return;
+    if (of_.beta.data) weigh(sums, beta, [](int, float of_column) { return of_column; });
+  }
+
+  /// Multiplies a block by weight(the first of this thread's rows or the second, the column's number).
+  template <class Weight>
+  __device__ void weigh(Block& sums, const float* of_columns, Weight weight) const {
     unrolled<2>([&](int n) {
-      const float2 two = of_columns(beta, n);
+      const float2 two = reinterpret_cast<const float2&>(of_columns[8 * n + lane_ % 4 * 2]);
       unrolled<2>([&](int half) {
-        sums[4 * n + 2 * half] *= two.x;
-        sums[4 * n + 2 * half + 1] *= two.y;
+        sums[4 * n + 2 * half] *= weight(half, two.x);
+        sums[4 * n + 2 * half + 1] *= weight(half, two.y);
       });
     });
   }
