@@ -127,15 +127,15 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
                         .state = programs.state};
   TileRows q_read, k_read, k_write;
   DeviceArray<float> g, totals, segment_states, transitions;
-  DeviceArray<__half> scores, factors;  // [H, chunks, 64, 64]
+  DeviceArray<hopper::Tile> scores, strengths;
+  DeviceArray<hopper::Diagonal> diagonals;
   const auto make_rows = [&](TileRows& rows) {
     rows = TileRows(extent(most_keys));
     return rows.map();
   };
-  const auto make_squares = [&](DeviceArray<__half>& squares) {
-    const Extent all = {programs.heads, count * chunk, chunk};
-    squares = DeviceArray<__half>(all.size());
-    return tensor_map(squares.data(), all);
+  const auto make = [&](auto& numbers, int of_a_chunk) {
+    numbers = std::remove_reference_t<decltype(numbers)>(Extent{programs.heads, count, of_a_chunk}.size());
+    return numbers.data();
   };
   if (programs.alpha.data) {
     const Extent all = extent(chunks.decays_by_channel ? most_keys : 1);
@@ -153,11 +153,11 @@ void run_in_bf16(const RowPrograms<float>& programs, const Computes& compute) {
     chunks.k_write = make_rows(k_write);
     if (chunks.erases) {
       chunks.k_read = make_rows(k_read);
-      chunks.factors = make_squares(factors);
+      chunks.strengths = make(strengths, 1);
+      chunks.diagonals = make(diagonals, chunk / hopper::unit_lower_block);
     }
-    chunks.scores = make_squares(scores);
-    totals = DeviceArray<float>(Extent{programs.heads, count, most_keys}.size());
-    chunks.totals = totals.data();
+    chunks.scores = make(scores, 1);
+    chunks.totals = make(totals, most_keys);
   }
   cut_into_segments(chunks);
   if (chunks.segments > 1) {

@@ -99,9 +99,18 @@ class Pairs {
   std::uint32_t first_;
 };
 
-/// Columns 16 step to 16 step + 15 of 16 rows in such tiles.
-__device__ inline Left load_block(const Tile* tiles, int first_row, int step) {
-  return load_squares(shared_address(&tiles[step / 4]) + square_by_rows(first_row, step % 4 * 16));
+/// A block of scores as it goes into a tile; on the diagonal 0 for what a row does not see.
+template <class Number>
+__device__ Left scores_of_block(const float (&P)[8], bool is_diagonal, bool reads_first) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  Left block;
+  unrolled<4>([&](int i) {
+    const int row = lane / 4 + i % 2 * 8;
+    const int column = lane % 4 * 2 + i / 2 * 8;
+    const int seen = !is_diagonal ? rows_per_block : reads_first ? row : row + 1;
+    block.at[i] = packed<Number>(column < seen ? P[2 * i] : 0, column + 1 < seen ? P[2 * i + 1] : 0);
+  });
+  return block;
 }
 
 /// One channel of a token as it was given; its gate bounded.

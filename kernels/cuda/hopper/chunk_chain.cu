@@ -12,8 +12,8 @@
 //
 // Where every key channel has a decay, two warpgroups make queries and keys with their decays in them, and P
 // (decayed_chunks.cuh). With erase, and where many blocks of values would do it over again, a kernel before
-// puts them into tables (chunk_decays.cu), and T too. Else one warpgroup makes scores (token_scores.cuh), and
-// one more with erase makes T of them.
+// puts them into tables (chunk_decays.cu), and L too. Else one warpgroup makes scores and L
+// (token_scores.cuh). With erase one more makes T of L.
 //
 // R, T, P and U are f16 with erase: the most precise of two-byte formats, as they are rounded most often.
 //
@@ -48,12 +48,12 @@ template <bool erases, Decays decays>
 struct Warpgroups {
   static constexpr bool decays_here = decays == Decays::by_channel;
   static constexpr bool has_tables = decays == Decays::in_tables;
-  static constexpr bool triangular_here = erases && !has_tables;  // by one more warpgroup
-  static constexpr int makers = (decays_here || triangular_here ? 2 : 1) * warpgroup_size;
+  static constexpr bool scores_here = !decays_here && !has_tables;  // by the auxiliary one
+  static constexpr int makers = (decays_here || erases ? 2 : 1) * warpgroup_size;
   static constexpr int threads = main_threads + makers;
   // of a thread
-  static constexpr int main_registers = decays_here ? 144 : has_tables ? 232 : triangular_here ? 176 : 208;
-  static constexpr int other_registers = decays_here ? 112 : has_tables ? 40 : triangular_here ? 104 : 88;
+  static constexpr int main_registers = decays_here ? 144 : erases && scores_here ? 176 : 208;
+  static constexpr int other_registers = decays_here ? 112 : has_tables ? 40 : erases ? 104 : 88;
 };
 
 /// What is copied for one chunk; q and scores only where outputs are read.
@@ -62,7 +62,6 @@ struct Stage {
   Tile q[reads ? 2 : 0];
   Tile k[2];
   Tile v[decays == Decays::by_channel ? 0 : main_warpgroups];
-  Tile triangular[erases && decays == Decays::in_tables ? 1 : 0];
   Tile scores[reads && decays == Decays::in_tables ? 1 : 0];
   Tile k_read[erases && decays == Decays::in_tables ? 2 : 0];
 };
@@ -78,24 +77,32 @@ struct Factors {
 template <bool erases, Decays decays, bool reads>
 struct Shared : Warpgroups<erases, decays> {
   using Roles = Warpgroups<erases, decays>;
-  using Roles::decays_here, Roles::has_tables, Roles::triangular_here;
+  using Roles::decays_here, Roles::has_tables, Roles::scores_here;
   static constexpr int stages = has_tables && erases ? 2 : 3;
+  static constexpr int buffers = has_tables && erases ? 3 : 2;  // of what is made for a chunk
   Stage<erases, decays, reads> stage[stages];
   Tile v[decays_here ? 2 : 0][main_warpgroups];
   channel_decays::DecayedChunks<reads>::Room decayed[decays_here ? 1 : 0];
   Tile scores[reads && !has_tables ? 2 : 0];
-  Tile triangular[triangular_here ? 2 : 0];
-  unit_lower::Diagonal diagonal[triangular_here ? 2 : 0][unit_lower::blocks];
+  Tile triangular[erases ? buffers : 0];
+  Diagonal diagonal[erases ? buffers : 0][unit_lower::blocks];
   Tile o[reads ? main_warpgroups : 0];
-  Factors factors[2];
+  Factors factors[buffers];
   static constexpr int weights_ahead = 3;
-  TokenWeights weights[has_tables || decays_here ? 0 : weights_ahead];
-  Barrier copied[stages];                                // a stage is filled
-  Barrier used[stages];                                  // and may be filled again
-  Barrier weighed[triangular_here ? weights_ahead : 0];  // weights of a chunk are there
-  Barrier scored[triangular_here ? 2 : 0];               // what T is made of is there
-  Barrier made[2];                                       // scores and factors of a chunk are there
-  Barrier taken[2];                                      // and may be made again
+  TokenWeights weights[scores_here ? weights_ahead : 0];
+  Barrier copied[stages];                                      // a stage is filled
+  Barrier used[stages];                                        // and may be filled again
+  Barrier weighed[scores_here && erases ? weights_ahead : 0];  // weights of a chunk are there
+  Barrier scored[erases ? buffers : 0];                        // what T is made of is there
+  Barrier made[buffers];                                       // scores and factors of a chunk are there
+  Barrier taken[buffers];                                      // and may be made again
+
+  /// Which of those a chunk has, and which phase of its barriers.
+  static __device__ int buffer(int chunk) { return chunk % buffers; }
+  static __device__ int phase(int chunk) { return chunk / buffers % 2; }
+
+  /// Waits until the chunk that has had a chunk's buffer before is gone through.
+  __device__ void await_room(int chunk) { taken[buffer(chunk)].wait(phase(chunk) ^ 1); }
 };
 
 /// The block's place.
@@ -114,6 +121,11 @@ struct Place {
 
   /// The first token of one of its chunks.
   __device__ int token(int chunk) const { return (first_chunk + chunk) * L; }
+
+  /// A chunk's number among those of all heads.
+  __device__ std::int64_t among_chunks(const TokenChunks& chain, int chunk) const {
+    return head * chain.chunks + first_chunk + chunk;
+  }
 
   /// The segment's number among those of all heads.
   __device__ std::int64_t among_segments(const TokenChunks& chain) const {
@@ -141,10 +153,14 @@ class Copies {
   /// Of as many as find room.
   __device__ void begin() const {
     for (int chunk = 0; chunk < Shared::stages - 1; ++chunk) start(chunk);
+    for (int chunk = 0; chunk < Shared::buffers - 1; ++chunk) load_strengths(chunk);
   }
 
   /// Of the next one, once the chunk before this is gone through.
-  __device__ void go_on(int chunk) const { start(chunk + Shared::stages - 1); }
+  __device__ void go_on(int chunk) const {
+    start(chunk + Shared::stages - 1);
+    load_strengths(chunk + Shared::buffers - 1);
+  }
 
   __device__ void load_values(Tile* to, int chunk, Barrier& copied) const {
     for (int i = 0; i < main_warpgroups; ++i)
@@ -171,10 +187,24 @@ class Copies {
     if constexpr (reads) load_both(stage.q, Shared::has_tables ? chain_.q_read : chain_.q);
     load_both(stage.k, Shared::has_tables ? chain_.k_write : chain_.k);
     if constexpr (!Shared::decays_here) load_values(stage.v, chunk, copied);
-    if constexpr (reads && Shared::has_tables) load_tile(&stage.scores[0], chain_.scores, at, copied);
+    if constexpr (reads && Shared::has_tables)
+      load_bytes(&stage.scores[0], &chain_.scores[place_.among_chunks(chain_, chunk)], tile_bytes, copied);
+    if constexpr (erases && Shared::has_tables) load_both(stage.k_read, chain_.k_read);
+  }
+
+  /// What T is made of, where it is in tables.
+  __device__ void load_strengths(int chunk) const {
     if constexpr (erases && Shared::has_tables) {
-      load_tile(&stage.triangular[0], chain_.factors, at, copied);
-      load_both(stage.k_read, chain_.k_read);
+      if (chunk >= place_.chunks) return;
+      shared_.await_room(chunk);
+      const int buffer = Shared::buffer(chunk);
+      const std::int64_t from = place_.among_chunks(chain_, chunk);
+      Barrier& scored = shared_.scored[buffer];
+      constexpr int diagonal_bytes = unit_lower::blocks * int{sizeof(Diagonal)};
+      scored.arrive_expecting(tile_bytes + diagonal_bytes);
+      load_bytes(&shared_.triangular[buffer], &chain_.strengths[from], tile_bytes, scored);
+      load_bytes(shared_.diagonal[buffer], &chain_.diagonals[from * unit_lower::blocks], diagonal_bytes,
+                 scored);
     }
   }
 
@@ -194,9 +224,9 @@ class Auxiliary {
 
   __device__ void run() {
     // blocks above the diagonal stay 0
-    if constexpr (reads && !Shared::has_tables) clear<warpgroup_size>(shared_.scores);
-    if constexpr (Shared::triangular_here) clear<warpgroup_size>(shared_.triangular);
-    const bool starts_copies = !Shared::triangular_here && thread_ == 0;
+    if constexpr (reads && Shared::scores_here) clear<warpgroup_size>(shared_.scores);
+    if constexpr (erases && Shared::scores_here) clear<warpgroup_size>(shared_.triangular);
+    const bool starts_copies = (!erases || Shared::has_tables) && thread_ == 0;
     if (starts_copies) copies_.begin();
     if constexpr (weighs) {
       weights_.fetch(place_.token(0));
@@ -207,7 +237,7 @@ class Auxiliary {
         fetch_totals(chunk);
       else
         make(chunk);
-      shared_.made[chunk % 2].arrive();
+      shared_.made[Shared::buffer(chunk)].arrive();
       // By other warps: the main warpgroups wait for neither.
       if (starts_copies) copies_.go_on(chunk);
       if constexpr (weighs)
@@ -218,10 +248,7 @@ class Auxiliary {
   }
 
  private:
-  static constexpr bool weighs = !Shared::has_tables && !Shared::triangular_here;
-
-  /// Waits until the chunk two before is gone through.
-  __device__ void await_room(int chunk) { shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1); }
+  static constexpr bool weighs = Shared::scores_here && !erases;
 
   /// Scores and factors of a chunk.
   __device__ void make(int chunk) {
@@ -244,7 +271,7 @@ class Auxiliary {
   }
 
   __device__ void finish_scores(typename Scores::Products& products, int chunk) {
-    const int buffer = chunk % 2;
+    const int buffer = Shared::buffer(chunk);
     const TokenWeights& weights = shared_.weights[chunk % Shared::weights_ahead];
     Scores::await(products);
     if constexpr (erases) {
@@ -256,14 +283,14 @@ class Auxiliary {
   }
 
   __device__ void make_factors(int chunk) {
-    await_room(chunk);
+    shared_.await_room(chunk);
     if constexpr (weighs)
       meet(1, warpgroup_size);
     else
       shared_.weighed[chunk % Shared::weights_ahead].wait(chunk / Shared::weights_ahead % 2);
     if (thread_ >= L) return;
     const TokenWeights& weights = shared_.weights[chunk % Shared::weights_ahead];
-    Factors& factors = shared_.factors[chunk % 2];
+    Factors& factors = shared_.factors[Shared::buffer(chunk)];
     float out = erases ? 1 : weights.beta[thread_];
     if constexpr (decays == Decays::by_token) {
       factors.in[thread_] = two_to(read_sum(chain_, weights.G, thread_));
@@ -274,10 +301,9 @@ class Auxiliary {
   }
 
   __device__ void fetch_totals(int chunk) {
-    await_room(chunk);
-    const std::int64_t index = place_.head * chain_.chunks + place_.first_chunk + chunk;
-    const float total = chain_.totals[index * 128 + thread_];
-    shared_.factors[chunk % 2].total[thread_] = total;
+    shared_.await_room(chunk);
+    const float total = chain_.totals[place_.among_chunks(chain_, chunk) * 128 + thread_];
+    shared_.factors[Shared::buffer(chunk)].total[thread_] = total;
     if constexpr (!reads) total_ *= total;
   }
 
@@ -291,8 +317,8 @@ class Auxiliary {
   float total_ = 1;  // the decay of the segment; of this thread's channel
 };
 
-/// One more warpgroup with erase: it makes T of what the auxiliary one has made, for which it makes weights,
-/// and starts copies.
+/// One more warpgroup with erase: it makes T. Where the auxiliary one makes scores, this one makes weights
+/// for them and starts copies.
 template <Decays decays, bool reads>
 class Triangular {
  public:
@@ -302,7 +328,7 @@ class Triangular {
       : shared_(shared), place_(place), copies_(chain, shared, place), weights_(chain, place.head) {}
 
   __device__ void run() {
-    const bool starts_copies = thread_ == warpgroup_size - 32;
+    const bool starts_copies = Shared::scores_here && thread_ == warpgroup_size - 32;
     if (starts_copies) copies_.begin();
     weights_.fetch(place_.token(0));
     if (thread_ >= warpgroup_size / 2) {
@@ -310,12 +336,10 @@ class Triangular {
       weigh(1);
     }
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      const int buffer = chunk % 2;
+      const int buffer = Shared::buffer(chunk);
       Tile& T = shared_.triangular[buffer];
-      shared_.scored[buffer].wait(chunk / 2 % 2);  // then nobody reads the weights before
-      const int row = thread_ / 32 * 16 + thread_ % 16;
-      unit_lower::solve(shared_.diagonal[buffer][row / 16],
-                        shared_.weights[chunk % Shared::weights_ahead].beta[row], T);
+      shared_.scored[buffer].wait(Shared::phase(chunk));  // then nobody reads the weights before
+      unit_lower::solve(shared_.diagonal[buffer][thread_ / 32], T);
       unit_lower::merge_blocks(T, [&] { weigh(chunk + 2); });
       publish_to_tensor_cores();
       shared_.made[buffer].arrive();
@@ -326,8 +350,10 @@ class Triangular {
  private:
   /// By the warps that merge nothing.
   __device__ void weigh(int chunk) {
-    weights_.put(shared_.weights[chunk % Shared::weights_ahead], place_.token(chunk + 1));
-    shared_.weighed[chunk % Shared::weights_ahead].arrive();
+    if constexpr (Shared::scores_here) {
+      weights_.put(shared_.weights[chunk % Shared::weights_ahead], place_.token(chunk + 1));
+      shared_.weighed[chunk % Shared::weights_ahead].arrive();
+    }
   }
 
   Shared& shared_;
@@ -360,12 +386,12 @@ class Decaying {
     }
     decayed_.fetch(place_.token(0));
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
-      await_room(chunk);
+      shared_.await_room(chunk);
       make(chunk);
       publish_to_tensor_cores();
-      shared_.made[chunk % 2].arrive();
+      shared_.made[Shared::buffer(chunk)].arrive();
       if (thread_ == Chunks::idle_thread && chunk + 1 < place_.chunks) {
-        await_room(chunk + 1);
+        shared_.await_room(chunk + 1);  // with it a stage becomes free
         copy_values(chunk + 1);
         copies_.go_on(chunk);
       }
@@ -376,11 +402,8 @@ class Decaying {
   }
 
  private:
-  /// Waits until the chunk two before is gone through; with it a stage becomes free for the one after this.
-  __device__ void await_room(int chunk) { shared_.taken[chunk % 2].wait((chunk / 2 % 2) ^ 1); }
-
   __device__ void copy_values(int chunk) {
-    Barrier& made = shared_.made[chunk % 2];
+    Barrier& made = shared_.made[Shared::buffer(chunk)];
     made.arrive_expecting(static_cast<int>(sizeof(shared_.v[0])));
     copies_.load_values(shared_.v[chunk % 2], chunk, made);
   }
@@ -418,7 +441,7 @@ class Main {
     load_state();
     for (int chunk = 0; chunk < place_.chunks; ++chunk) {
       if constexpr (Shared::decays_here)
-        shared_.made[chunk % 2].wait(chunk / 2 % 2);
+        shared_.made[Shared::buffer(chunk)].wait(Shared::phase(chunk));
       else
         shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
       step(chunk);
@@ -431,18 +454,18 @@ class Main {
  private:
   __device__ void step(int chunk) {
     const auto& stage = shared_.stage[chunk % Shared::stages];
-    const Factors& factors = shared_.factors[chunk % 2];
-    const Tile* const scores = Shared::has_tables ? stage.scores : shared_.scores + (reads ? chunk % 2 : 0);
-    const Tile* const v = Shared::decays_here ? shared_.v[chunk % 2] : stage.v;
-    const Tile* const triangular =
-        Shared::triangular_here ? &shared_.triangular[chunk % 2] : stage.triangular;
+    const int buffer = Shared::buffer(chunk);
+    const Factors& factors = shared_.factors[buffer];
+    const Tile* const scores = Shared::has_tables ? stage.scores : shared_.scores + (reads ? buffer : 0);
+    const Tile* const v = Shared::decays_here ? shared_.v[buffer] : stage.v;
+    const Tile* const triangular = shared_.triangular + (erases ? buffer : 0);
 
     // O^T = S^T Q^T, and X^T = S^T K^T
     Sums<L> O;
     Sums<L> X;
     if constexpr (reads || erases) {
       // Half of S at a time, where other warpgroups need the registers.
-      constexpr int parts = Shared::decays_here || Shared::triangular_here ? 2 : 1;
+      constexpr int parts = Shared::main_registers < 208 ? 2 : 1;
       unrolled<parts>([&](int part) {
         Left S[8 / parts];
         unrolled<8 / parts>([&](int i) { S[i] = left_factor<Bfloat>(S_, 8 / parts * part + i); });
@@ -465,7 +488,7 @@ class Main {
     };
     if constexpr (!Shared::decays_here) {
       fetch_values();
-      shared_.made[chunk % 2].wait(chunk / 2 % 2);
+      shared_.made[buffer].wait(Shared::phase(chunk));
     }
     await_read(O, X);
     if constexpr (Shared::decays_here) fetch_values();
@@ -527,7 +550,7 @@ class Main {
     else
       await_products(S_);
     if constexpr (!Shared::decays_here) shared_.used[chunk % Shared::stages].arrive();
-    shared_.taken[chunk % 2].arrive();
+    shared_.taken[buffer].arrive();
     if constexpr (reads) unrolled<L / 16>([&](int step) { O_[step] = left_factor<Bfloat>(O, step); });
   }
 
@@ -635,7 +658,7 @@ __global__ void __launch_bounds__(Warpgroups<erases, decays>::threads, 1)
     for (Barrier& barrier : shared.copied) barrier.initialize(1);
     for (Barrier& barrier : shared.used) barrier.initialize(main_threads);
     for (Barrier& barrier : shared.weighed) barrier.initialize(warpgroup_size / 2);
-    for (Barrier& barrier : shared.scored) barrier.initialize(warpgroup_size);
+    for (Barrier& barrier : shared.scored) barrier.initialize(Roles::has_tables ? 1 : warpgroup_size);
     for (Barrier& barrier : shared.made) barrier.initialize(Roles::makers + (Roles::decays_here ? 1 : 0));
     for (Barrier& barrier : shared.taken) barrier.initialize(main_threads);
     publish_barriers();
@@ -647,7 +670,7 @@ __global__ void __launch_bounds__(Warpgroups<erases, decays>::threads, 1)
     Main<erases, decays, reads>(chain, shared, place).run();
     return;
   }
-  if constexpr (Roles::triangular_here) {
+  if constexpr (erases) {
     if (threadIdx.x >= main_threads + warpgroup_size) {
       keep_registers<triangular_registers>();
       Triangular<decays, reads>(chain, shared, place).run();

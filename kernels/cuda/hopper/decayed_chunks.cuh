@@ -197,16 +197,10 @@ class DecayedChunks {
     });
   }
 
-  /// Puts a block of scores of this warp's rows; on the diagonal 0 for what a row does not see.
+  /// Puts a block of scores of this warp's rows.
   __device__ void put(Tile* scores, int column_block, const float (&P)[8], bool is_diagonal) const {
-    Left block;
-    unrolled<4>([&](int i) {
-      const int row = lane_ / 4 + i % 2 * 8;
-      const int column = lane_ % 4 * 2 + i / 2 * 8;
-      const int seen = !is_diagonal ? rows_per_block : of_.reads_first ? row : row + 1;
-      block.at[i] = packed<Bfloat>(column < seen ? P[2 * i] : 0, column + 1 < seen ? P[2 * i + 1] : 0);
-    });
-    store(scores, block_ * rows_per_block, column_block * rows_per_block, block);
+    store(scores, block_ * rows_per_block, column_block * rows_per_block,
+          scores_of_block<Bfloat>(P, is_diagonal, of_.reads_first));
   }
 
   /// Gates of rows `from` to `to` - 1; 0 beyond the last token.

@@ -7,25 +7,15 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cuda/hopper/tiles.h"
+
 // The instructions of Hopper (compute capability 9.0, compiled for sm_90a) that tensor-core kernels are made
 // of: barriers in shared memory, bulk copies of tiles, products of a warpgroup (PTX ISA 8.0: mbarrier,
 // cp.async.bulk.tensor, wgmma).
-//
-// A tile is 64 rows of 64 numbers of two bytes: 8 KiB that begin at a multiple of 1 KiB. A row takes 128
-// bytes, and its 16-byte pieces are exchanged: piece p of row r lies where piece p ^ (r % 8) would (the
-// 128-byte swizzle), so that neither rows nor columns of a tile conflict in one bank.
 
 namespace palimpsest::hopper {
 
 inline constexpr int warpgroup_size = 128;
-inline constexpr int tile_rows = 64;
-inline constexpr int tile_columns = 64;
-inline constexpr int tile_bytes = tile_rows * tile_columns * 2;
-
-struct alignas(1024) Tile {
-  unsigned char bytes[tile_bytes];
-};
-
 using Bfloat = __nv_bfloat16;
 using Half = __half;
 
@@ -298,6 +288,19 @@ __device__ inline void store_word(std::uint32_t address, std::uint32_t word, boo
   asm volatile(
       "{\n.reg .pred stores;\nsetp.ne.b32 stores, %2, 0;\n@stores st.shared.b32 [%0], %1;\n}" ::"r"(address),
       "r"(word), "r"(static_cast<int>(stores)));
+}
+
+/// Eight bytes likewise.
+struct TwoWords {
+  std::uint32_t at[2];
+};
+__device__ inline TwoWords load_two_words(std::uint32_t address) {
+  TwoWords words;
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(words.at[0]), "=r"(words.at[1]) : "r"(address));
+  return words;
+}
+__device__ inline void store_two_words(std::uint32_t address, const TwoWords& words) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(words.at[0]), "r"(words.at[1]));
 }
 
 /// What one warp reads or writes of a tile at a time: 16 x 16 numbers, four 8 x 8 squares. Its place for this

@@ -8,6 +8,30 @@
 
 namespace palimpsest {
 
+namespace hopper {
+
+inline constexpr int tile_rows = 64;
+inline constexpr int tile_columns = 64;
+inline constexpr int tile_bytes = tile_rows * tile_columns * 2;
+
+/// 64 rows of 64 numbers of two bytes, as shared memory has them. A row takes 128 bytes, and its 16-byte
+/// pieces are exchanged: piece p of row r lies where piece p ^ (r % 8) would (the 128-byte swizzle), so that
+/// neither rows nor columns conflict in one bank.
+struct alignas(1024) Tile {
+  unsigned char bytes[tile_bytes];
+};
+
+inline constexpr int unit_lower_block = 16;  // tokens of a block of triangular factors
+
+/// What their blocks on the diagonal are made of: beta_i L_ij for j < i and beta_i for j = i, column after
+/// column; two blocks lie in other banks.
+struct alignas(16) Diagonal {
+  float at[unit_lower_block][unit_lower_block + 4];
+  float unused[4];
+};
+
+}  // namespace hopper
+
 /// Rows of all heads, [H, T, columns].
 struct Extent {
   std::int64_t heads = 1;
@@ -51,20 +75,20 @@ struct TokenChunks {
   DeviceRows<const __nv_bfloat16> q_rows = {};  // q and k once more
   DeviceRows<const __nv_bfloat16> k_rows = {};
   DeviceRows<const float> g = {};     // [H, T, 1], at most 0; absent: no decay. By channel [H, T, 128], with
-                                      // 0 beyond K; rows begin at 8 bytes
+                                      // 0 beyond K; rows begin at 16 bytes
   DeviceRows<const float> beta = {};  // [H, T, 1]; absent: 1
   float* state = nullptr;             // [H, K, V], the initial one and then the final one
 
   // The tables: queries and keys multiplied by their decays.
-  CUtensorMap q_read = {};   // bf16 [H, T, 128]: e^G q
-  CUtensorMap k_read = {};   // likewise: e^G k; with erase
-  CUtensorMap k_write = {};  // likewise: e^{G_64 - G} k, times beta without erase
-  CUtensorMap scores = {};   // [H, chunks 64, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
-                             // else bf16 and times beta_j
-  float* totals = nullptr;   // [H, chunks, 128]: e^{G_64}
-  // With erase T = (I + diag(beta) L)^-1 diag(beta) of every chunk, L_ij = sum_c k_ic k_jc e^{G_ic - G_jc}
-  // for j < i: row i of U = T R.
-  CUtensorMap factors = {};  // f16 [H, chunks 64, 64]
+  CUtensorMap q_read = {};         // bf16 [H, T, 128]: e^G q
+  CUtensorMap k_read = {};         // likewise: e^G k; with erase
+  CUtensorMap k_write = {};        // likewise: e^{G_64 - G} k, times beta without erase
+  float* totals = nullptr;         // [H, chunks, 128]: e^{G_64}
+  hopper::Tile* scores = nullptr;  // [H, chunks]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
+                                   // else bf16 and times beta_j
+  // With erase L_ij = sum_c k_ic k_jc e^{G_ic - G_jc} for j < i:
+  hopper::Tile* strengths = nullptr;      // [H, chunks]: f16, below the blocks on the diagonal
+  hopper::Diagonal* diagonals = nullptr;  // [H, chunks, 4]: those
 
   // The chunks of a head in segments, side by side (segment_states.cu); where there are several:
   std::int64_t segments = 1;

@@ -123,13 +123,13 @@ class TokenScores {
 
   /// Puts L into a tile below the diagonal's blocks and, times beta_i, those elsewhere.
   __device__ void put_strengths(Sums<tile_rows>& L, const TokenWeights& weights, Tile& to,
-                                unit_lower::Diagonal* diagonal) const {
+                                Diagonal* diagonal) const {
     put_below(L, weights, weights.of_key, to);
     on_diagonal(L, [&](Block& sums) {
       const float beta[2] = {weights.beta[row(0)], weights.beta[row(1)]};
-      unit_lower::Diagonal& own = diagonal[first_ / unit_lower::block];
+      Diagonal& own = diagonal[first_ / unit_lower::block];
       if constexpr (decays) fade(sums, weights.G, weights.G[row(0)], weights.G[row(1)]);
-      each(sums, [&](float sum, int i, int j) { own.at[j][i] = beta[i / 8] * sum; });
+      each(sums, [&](float sum, int i, int j) { own.at[j][i] = beta[i / 8] * (i == j ? 1 : sum); });
     });
   }
 

@@ -12,24 +12,18 @@
 
 namespace palimpsest::hopper::unit_lower {
 
-inline constexpr int block = 16;
+inline constexpr int block = unit_lower_block;
 inline constexpr int blocks = tile_rows / block;
-
-/// beta_i L_ij for j < i in a block on the diagonal, column after column; two blocks lie in other banks.
-struct alignas(16) Diagonal {
-  float at[block][block + 4];
-  float unused[4];
-};
 
 /// Waits for the whole warpgroup. Others of the thread block have barriers 0 to 3.
 __device__ inline void meet_all() { meet(4, warpgroup_size); }
 
-/// Puts this warp's block of T into the tile; beta: of lane % 16. All lanes have put what they have of `of`.
-__device__ inline void solve(const Diagonal& of, float beta, Tile& T) {
+/// Puts this warp's block of T into the tile.
+__device__ inline void solve(const Diagonal& of, Tile& T) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int first = static_cast<int>(threadIdx.x % warpgroup_size / 32) * block;
   const int column = lane % block;
-  __syncwarp();
+  const float beta = of.at[column][column];
   float x[block];
   unrolled<block>([&](int i) { x[i] = column == i ? beta : 0; });
   unrolled<block - 1>([&](int j) {
