@@ -1,5 +1,6 @@
-// The recurrent form in f32 on the processor: the kernel on strided views of [B, T, H, D], the clear engine
-// on the same rows, and whole runs with each, which read arrays and write outputs in f64.
+// The recurrent and the chunkwise form in f32 on the processor: the kernel on strided views of [B, T, H, D],
+// the clear recurrent engine on the same rows, and whole runs with each, which read arrays and write outputs
+// in f64.
 
 #include <benchmark/benchmark.h>
 
@@ -10,7 +11,7 @@
 #include "core/rules/backend.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
-#include "kernels/cpu/recurrent_rows.h"
+#include "kernels/cpu/chunk_rows.h"
 #include "kernels/device.h"
 
 using namespace palimpsest;
@@ -84,10 +85,21 @@ void count_tokens(benchmark::State& state) {
       static_cast<double>(state.iterations() * state.range(0) * heads), benchmark::Counter::kIsRate);
 }
 
-void kernel(benchmark::State& state, const char* id, unsigned threads) {
+struct Way {
+  std::string words;
+  Form form;
+  Index chunk_size = 64;
+};
+
+void kernel(benchmark::State& state, const char* id, const Way& way, unsigned threads) {
   Heads of(id, state.range(0), state.range(1));
   const std::vector<cpu::HeadRows> views = of.views();
-  for (auto _ : state) cpu::recurrent_rows(views, threads);
+  for (auto _ : state) {
+    if (way.form == Form::chunkwise)
+      cpu::chunk_rows(views, way.chunk_size, threads);
+    else
+      cpu::recurrent_rows(views, threads);
+  }
   count_tokens(state);
 }
 
@@ -99,11 +111,11 @@ void clear_engine(benchmark::State& state, const char* id) {
   count_tokens(state);
 }
 
-void whole_run(benchmark::State& state, const char* id, const Backend& backend) {
+void whole_run(benchmark::State& state, const char* id, const Way& way, const Backend& backend) {
   const Heads of(id, state.range(0), state.range(1));
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        backend.run_heads(of.variant(), of.sequences(), Form::recurrent, Precision::f32, 64));
+        backend.run_heads(of.variant(), of.sequences(), way.form, Precision::f32, way.chunk_size));
   }
   count_tokens(state);
 }
@@ -115,16 +127,22 @@ const int registered = [] {
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
   };
-  for (const char* const id :
-       {"linear", "scalar_decay", "gla", "deltanet", "gated_deltanet", "kda", "rwkv7"}) {
+  const auto add_all = [&](const char* id, const Way& way) {
     const auto add = [&](const std::string& name, auto run) {
-      at_every_size(benchmark::RegisterBenchmark((name + "/" + id).c_str(), run));
+      at_every_size(benchmark::RegisterBenchmark((name + "/" + id + ", " + way.words).c_str(), run));
     };
-    add("kernel, 1 thread", [id](benchmark::State& state) { kernel(state, id, 1); });
-    add("kernel, 2 threads", [id](benchmark::State& state) { kernel(state, id, 2); });
-    add("clear engine, 1 thread", [id](benchmark::State& state) { clear_engine(state, id); });
-    add("run, fast", [id](benchmark::State& state) { whole_run(state, id, fast_cpu_backend()); });
-    add("run, clear", [id](benchmark::State& state) { whole_run(state, id, cpu_backend()); });
+    add("kernel, 1 thread", [=](benchmark::State& state) { kernel(state, id, way, 1); });
+    add("kernel, 2 threads", [=](benchmark::State& state) { kernel(state, id, way, 2); });
+    if (way.form == Form::recurrent)
+      add("clear engine, 1 thread", [=](benchmark::State& state) { clear_engine(state, id); });
+    add("run, fast", [=](benchmark::State& state) { whole_run(state, id, way, fast_cpu_backend()); });
+    add("run, clear", [=](benchmark::State& state) { whole_run(state, id, way, cpu_backend()); });
+  };
+  for (const char* const id : {"linear", "scalar_decay", "gla", "deltanet", "gated_deltanet", "kda", "rwkv7"})
+    add_all(id, {"recurrent", Form::recurrent});
+  for (const char* const id : {"linear", "scalar_decay", "deltanet", "gated_deltanet"}) {
+    add_all(id, {"chunkwise 16", Form::chunkwise, 16});
+    add_all(id, {"chunkwise 64", Form::chunkwise, 64});
   }
   return 0;
 }();
