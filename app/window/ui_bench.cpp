@@ -165,12 +165,23 @@ Action point_everywhere(const UiBench& bench) {
   };
 }
 
+void point_at(const Rectangle& at) {
+  point_at((at.minimum.x + at.maximum.x) / 2, (at.minimum.y + at.maximum.y) / 2);
+}
+
 void point_at_curves(Application&, int number) {
   const std::vector<const Part*> points = parts().below("measure/times/point/leads");
   if (parts().below("measure/times/point/others").empty())
     throw Error("Measure does not draw one report over the other");
-  const Rectangle& at = points[place_of(number) % points.size()]->where;
-  point_at((at.minimum.x + at.maximum.x) / 2, (at.minimum.y + at.maximum.y) / 2);
+  point_at(points[place_of(number) % points.size()]->where);
+}
+
+constexpr std::string_view weights_area = "attend/rule/area";
+
+/// Six steps of the wheel nearer, six away, and again.
+void zoom_weights(Application&, int number) {
+  point_at(parts().find(weights_area)->where);
+  if (number % 3 == 0) ImGui::GetIO().AddMouseWheelEvent(0, place_of(number) % 12 < 6 ? 1 : -1);
 }
 
 void point_nowhere() { point_at(-FLT_MAX, -FLT_MAX); }
@@ -191,8 +202,10 @@ std::vector<NamedAction> actions_at_rest(const UiBench& bench) {
       {"scrubbing", scrub(bench.frames)},
       {"pointing at everything", point_everywhere(bench)},
   };
-  const bool has_curves = !parts().below("measure/times/point/leads").empty();  // there is room for them
-  if (has_curves) actions.emplace_back("pointing at curves", point_at_curves);
+  // What there is room for:
+  if (!parts().below("measure/times/point/leads").empty())
+    actions.emplace_back("pointing at curves", point_at_curves);
+  if (parts().find(weights_area) != nullptr) actions.emplace_back("zooming the weights", zoom_weights);
   return actions;
 }
 
