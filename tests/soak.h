@@ -21,6 +21,7 @@
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
 #include "app/window/pace.h"
+#include "core/base/free_memory.h"
 #include "tests/overwriting.h"
 
 namespace palimpsest::testing {

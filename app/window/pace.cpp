@@ -3,10 +3,6 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // for the queue of events that Dear ImGui has not yet seen
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 namespace palimpsest {
 namespace {
 
@@ -33,21 +29,6 @@ void Pace::listen() {
 void Pace::drawn() {
   if (frames_ > 0) --frames_;
   if (awaits_tooltip()) change();
-}
-
-void keep_little_free_memory() {
-#ifdef __GLIBC__
-  // Larger blocks are the system's; a matrix of a short text is not.
-  constexpr int most = 4 << 20;
-  mallopt(M_TRIM_THRESHOLD, most);
-  mallopt(M_MMAP_THRESHOLD, most);
-#endif
-}
-
-void give_back_free_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
 }
 
 }  // namespace palimpsest

@@ -15,6 +15,7 @@
 #include "app/gl/opengl.h"
 #include "app/window/pace.h"
 #include "core/base/error.h"
+#include "core/base/free_memory.h"
 
 namespace palimpsest {
 namespace {

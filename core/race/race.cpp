@@ -1,5 +1,6 @@
 #include "core/race/race.h"
 
+#include "core/base/free_memory.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
@@ -317,6 +318,7 @@ std::vector<RaceEntry> race_entries(const RacePlan& plan, std::span<const Varian
 RaceReport race(const RacePlan& plan, RaceReport begun,
                 const std::function<void(const RaceProgress&)>& measured, std::stop_token stop,
                 std::span<const Variant> table) {
+  const KeptMemory kept;
   return Race(plan, std::move(begun), std::move(stop), table).run(measured);
 }
 

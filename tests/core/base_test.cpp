@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <thread>
 
 #include "core/base/colour_map.h"
+#include "core/base/free_memory.h"
 #include "core/base/parallel_for.h"
 #include "tests/catch.h"
 #include "tests/vision.h"
@@ -153,3 +155,26 @@ TEST_CASE("what is made in parallel comes in order, or not at all when somebody 
                   Cancelled);
   CHECK(made <= static_cast<int>(processor_threads()));
 }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("memory that is kept is taken again without the system") {
+  const auto faults = [] {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  constexpr std::size_t bytes = 20 << 20;  // 5,120 pages
+  const auto take = [] { return std::vector<char>(bytes, 1); };
+  const auto faults_of_the_second = [&] {
+    const char first = take().back();
+    const auto before = faults();
+    return first == take().back() ? faults() - before : 0;
+  };
+  CHECK(faults_of_the_second() > 5000);
+  {
+    const KeptMemory kept;
+    CHECK(faults_of_the_second() < 100);
+  }
+  CHECK(faults_of_the_second() > 5000);
+}
+#endif
