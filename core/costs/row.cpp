@@ -215,10 +215,7 @@ class Counter {
   /// Running products from the start, to the end and in between.
   void chunk_decays() {
     const double one_less = rows_.rows - 1;
-    if (has_parts_) {
-      product(rows_.rows * rows_.rows, p_, p_);
-      product(rows_.rows * p_, p_, p_);
-    }
+    if (has_parts_) scaled((rows_.triangle() + rows_.rows * p_) * p_ * p_);
     if (decays_ && !logs_) scaled(2 * one_less * gates());
     if (decays_ && logs_) exponentiated(2 * rows_.rows * gates());
     if (decays_ && !by_key_ && !logs_) scaled(rows_.triangle());
@@ -238,20 +235,13 @@ class Counter {
     }
     masked_product(seen.readers * rows_.rows, seen.writes, rows_.k);
     if (decays_) scaled(seen.decayed * rows_.rows);
-    if (has_parts_) product(seen.writes, p_, 1);  // the weights of every write for every reader
+    if (has_parts_) scaled(seen.writes * p_);  // the weights of every write for every reader
     if (has_parts_) scaled(seen.readers * rows_.rows);
   }
 
   void chunk_from_start(const SeenRows& seen) {
-    part_from_start(seen);
+    if (has_parts_) scaled(seen.readers * p_ * (p_ + rows_.k));  // a vector once for every part
     if (decays_) scaled(seen.decayed * rows_.k);
-  }
-
-  /// A vector once for every part, times the weight of that part.
-  void part_from_start(const SeenRows& seen) {
-    if (!has_parts_) return;
-    product(seen.readers, p_, p_);
-    scaled(seen.readers * p_ * rows_.k);
   }
 
   void walk_scores(double readers, const SeenRows& seen) {
@@ -268,8 +258,8 @@ class Counter {
   }
 
   void walk_from_start(const SeenRows& seen) {
-    part_from_start(seen);
-    if (!has_parts_) scaled(seen.readers * rows_.k);
+    if (has_parts_) product(seen.readers, p_, p_);
+    scaled(seen.readers * p_ * rows_.k);
     if (decays_ && logs_) exponentiated(seen.readers * gates());
   }
 

@@ -158,39 +158,39 @@ struct ChunkDecay {
 template <class Scalar, class Products>
 class ChunkParts {
  public:
-  explicit ChunkParts(const Program<Scalar>& program) {
-    const Index L = program.rows();
-    const Index p = program.structure.part_count();
-    since_write_.push_back(Matrix<Scalar>::Zero(L, p));
-    from_start_.push_back(Matrix<Scalar>::Identity(p, p));
-    for (Index i = 0; i < L; ++i) {
+  explicit ChunkParts(const Program<Scalar>& program)
+      : p_(program.structure.part_count()),
+        since_write_(Matrix<Scalar>::Zero((program.rows() + 1) * p_, program.rows())),
+        from_start_(Matrix<Scalar>::Zero((program.rows() + 1) * p_, p_)) {
+    from_start_.topRows(p_).setIdentity();
+    for (Index i = 0; i < program.rows(); ++i) {
       const Matrix<Scalar> T = program.transition_of(i);
-      Matrix<Scalar> since_write = since_write_.back() * T.transpose();
-      since_write.row(i) = program.inject.row(i);
-      since_write_.push_back(std::move(since_write));
-      from_start_.push_back(T * from_start_.back());
+      for (Index part = 0; part < p_; ++part) {
+        const Index after = (i + 1) * p_ + part;
+        add_up(T.row(part), written(i, i), since_write_.row(after).head(i));
+        since_write_(after, i) = program.inject(i, part);
+        add_up(T.row(part), carried(i), from_start_.row(after));
+      }
     }
-    to_end_ = since_write_.back();
+    to_end_ = since_write_.bottomRows(p_).transpose();
   }
 
   /// [R, L]: h_s^T T_{decays(s)} .. T_{j+2} c_j, the weight of write j for reader s; 0 where it is not seen.
   Matrix<Scalar> mask(std::span<const Reader> readers) const {
-    const Index L = to_end_.rows();
-    Matrix<Scalar> G = Matrix<Scalar>::Zero(static_cast<Index>(readers.size()), L);
-    for (std::size_t s = 0; s < readers.size(); ++s) {
-      const Index writes = readers[s].writes;
-      const auto since_write = entry(since_write_, readers[s].decays).topRows(writes);
-      G.row(static_cast<Index>(s)).head(writes) = sight_of<Scalar>(readers[s]) * since_write.transpose();
+    Matrix<Scalar> G = Matrix<Scalar>::Zero(static_cast<Index>(readers.size()), to_end_.rows());
+    for (Index s = 0; s < G.rows(); ++s) {
+      const Reader& reader = entry(readers, s);
+      add_up(sight_of<Scalar>(reader), written(reader.decays, reader.writes), G.row(s).head(reader.writes));
     }
     return G;
   }
 
   /// [R, p]: h_s^T T_{decays(s)} .. T_1, the weight of every part carried in.
   Matrix<Scalar> weights_from_start(std::span<const Reader> readers) const {
-    Matrix<Scalar> weights(static_cast<Index>(readers.size()), to_end_.cols());
-    for (std::size_t s = 0; s < readers.size(); ++s) {
-      weights.row(static_cast<Index>(s)) =
-          sight_of<Scalar>(readers[s]) * entry(from_start_, readers[s].decays);
+    Matrix<Scalar> weights(static_cast<Index>(readers.size()), p_);
+    for (Index s = 0; s < weights.rows(); ++s) {
+      const Reader& reader = entry(readers, s);
+      add_up(sight_of<Scalar>(reader), carried(reader.decays), weights.row(s));
     }
     return weights;
   }
@@ -199,7 +199,7 @@ class ChunkParts {
   const Matrix<Scalar>& weights_to_end() const { return to_end_; }
 
   /// [p, p]: T_L .. T_1.
-  const Matrix<Scalar>& total() const { return from_start_.back(); }
+  Matrix<Scalar> total() const { return from_start_.bottomRows(p_); }
 
   /// As in ChunkDecay. Vectors are spread over the parts: [R, p K], as rows of the whole state.
   Matrix<Scalar> scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
@@ -213,8 +213,17 @@ class ChunkParts {
   Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const { return mixed(total(), S); }
 
  private:
-  std::vector<Matrix<Scalar>> since_write_;  // [L + 1] of [L, p]: T_i .. T_{j+2} c_j after i rows
-  std::vector<Matrix<Scalar>> from_start_;   // [L + 1] of [p, p]: T_i .. T_1
+  /// What of the first writes, or of the parts carried in, there is in a part after `rows` rows.
+  auto written(Index rows, Index writes) const {
+    return [this, rows, writes](Index part) { return since_write_.row(rows * p_ + part).head(writes); };
+  }
+  auto carried(Index rows) const {
+    return [this, rows](Index part) { return from_start_.row(rows * p_ + part); };
+  }
+
+  Index p_;
+  Matrix<Scalar> since_write_;  // [(L + 1) p, L]: T_i .. T_{j+2} c_j after i rows, by parts
+  Matrix<Scalar> from_start_;   // [(L + 1) p, p]: T_i .. T_1
   Matrix<Scalar> to_end_;
 };
 
@@ -360,7 +369,7 @@ class Chunk {
     if (structure_.read_at == ReadAt::end) return Matrix<Scalar>(0, program_.v.cols());
     const std::vector<Reader> readers = program_.output_readers();
     const Matrix<Scalar> P = decay_.scores(program_.q, readers, B_);
-    const Matrix<Scalar> inter = answers(S);
+    const Matrix<Scalar> inter = answers(S, readers);
     Matrix<Scalar> intra =
         structure_.value_decay ? value_decay_.read(P, U, readers) : seen_sum<Scalar, Products>(P, U, readers);
     if (structure_.plain_write) {
@@ -375,8 +384,8 @@ class Chunk {
   }
 
   /// (g o Q) S
-  Matrix<Scalar> answers(const Matrix<Scalar>& S) const {
-    const std::vector<Reader> readers = program_.output_readers();
+  Matrix<Scalar> answers(const Matrix<Scalar>& S) const { return answers(S, program_.output_readers()); }
+  Matrix<Scalar> answers(const Matrix<Scalar>& S, std::span<const Reader> readers) const {
     return value_decay_.from_start(Products::product(decay_.from_start(program_.q, readers), S),
                                    [&](Index s) { return entry(readers, s).writes; });
   }

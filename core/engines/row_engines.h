@@ -74,13 +74,20 @@ void record_fades(const std::string& name, bool reads_before, const Matrix<Scala
   record(name + "_total", from_start.bottomRows(1).transpose());
 }
 
+/// to <- sum_i weights_i part(i)
+template <class Weights, class Part, class To>
+void add_up(const Weights& weights, Part part, To&& to) {
+  to = weights(0) * part(Index{0});
+  for (Index i = 1; i < weights.size(); ++i) to += weights(i) * part(i);
+}
+
 /// The sum of sight_i times part i of a state [p K, V]: [K, V].
 template <class Scalar>
 Matrix<Scalar> seen(const Matrix<Scalar>& S, const Matrix<Scalar>& sight) {
-  const Index p = sight.size();
-  const Index K = S.rows() / p;
-  Matrix<Scalar> sum = Matrix<Scalar>::Zero(K, S.cols());
-  for (Index i = 0; i < p; ++i) sum += sight(i) * S.middleRows(i * K, K);
+  const Index K = S.rows() / sight.size();
+  Matrix<Scalar> sum;
+  add_up(
+      sight, [&](Index i) { return S.middleRows(i * K, K); }, sum);
   return sum;
 }
 
@@ -90,7 +97,9 @@ Matrix<Scalar> mixed(const Matrix<Scalar>& T, const Matrix<Scalar>& S) {
   const Index p = T.rows();
   const Index K = S.rows() / p;
   Matrix<Scalar> result(S.rows(), S.cols());
-  for (Index i = 0; i < p; ++i) result.middleRows(i * K, K) = seen<Scalar>(S, T.row(i));
+  for (Index i = 0; i < p; ++i)
+    add_up(
+        T.row(i), [&](Index j) { return S.middleRows(j * K, K); }, result.middleRows(i * K, K));
   return result;
 }
 
@@ -99,8 +108,9 @@ template <class Scalar>
 Matrix<Scalar> spread(const Matrix<Scalar>& weights, const Matrix<Scalar>& X) {
   const Index K = X.cols();
   Matrix<Scalar> wide(X.rows(), weights.cols() * K);
-  for (Index i = 0; i < weights.cols(); ++i)
-    wide.middleCols(i * K, K) = (X.array().colwise() * weights.col(i).array()).matrix();
+  for (Index row = 0; row < X.rows(); ++row) {
+    for (Index i = 0; i < weights.cols(); ++i) wide.row(row).segment(i * K, K) = weights(row, i) * X.row(row);
+  }
   return wide;
 }
 
@@ -125,9 +135,9 @@ inline std::vector<std::vector<Index>> by_time(std::span<const Reader> readers, 
   return lists;
 }
 
-/// How much a reader sees of every part: [1, p].
+/// How much a reader sees of every part: [1, p], while it lives.
 template <class Scalar>
-Matrix<Scalar> sight_of(const Reader& reader) {
+auto sight_of(const Reader& reader) {
   return Eigen::Map<const RowVector<double>>(reader.sight.data(), std::ssize(reader.sight))
       .template cast<Scalar>();
 }
