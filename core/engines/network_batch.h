@@ -123,6 +123,16 @@ struct NetworkBatch {
     }
   }
 
+  /// add_to_sums() and end_batch() of a whole batch at once.
+  void learn_batch() const {
+    const Scalar sigma = rows.sigma(rows.sigma.size() - 1);
+    for (std::size_t layer = 0; layer < plan.layers(); ++layer) {
+      const Matrix<Scalar>& G = steps[layer];
+      Products::add_product(carried[weights(layer)], inputs[layer].transpose(), G, -sigma);
+      if (plan.has_biases()) carried[bias(layer)] -= sigma * G.colwise().sum();
+    }
+  }
+
   /// What the gradients of the batch before this piece take off the output of `layer` for inputs X.
   Matrix<Scalar> learned_earlier(std::size_t layer, const Matrix<Scalar>& X) const {
     Matrix<Scalar> earlier = Products::product(X, carried[parameter_count + weights(layer)]);
@@ -158,7 +168,7 @@ struct NetworkBatch {
     Matrix<Scalar> X = rows.Q;
     for (std::size_t layer = 0; layer < plan.layers(); ++layer) {
       // P = sigma o tril(X H^T + 1 1^T): the 1 is the bias seen as a weight of a constant key feature.
-      Matrix<Scalar> P = Products::product(X, inputs[layer].transpose());
+      Matrix<Scalar> P = Products::lower_product(X, inputs[layer].transpose());
       if (plan.has_biases()) P.array() += Scalar(1);
       P = rows.sigma.asDiagonal() * P;
       P.template triangularView<Eigen::StrictlyUpper>().setZero();
@@ -166,13 +176,19 @@ struct NetworkBatch {
 
       // X W + b, minus the gradients of this piece, minus those of the batch before it.
       const Matrix<Scalar> earlier = rows.starts_batch ? Matrix<Scalar>() : learned_earlier(layer, X);
-      X = Products::product(X, carried[weights(layer)]) - Products::product(P, steps[layer]);
+      X = Products::difference(X, carried[weights(layer)], P, steps[layer]);
       if (plan.has_biases()) X.rowwise() += carried[bias(layer)].row(0);
       if (!rows.starts_batch) X -= earlier;
       activate(layer, X);
     }
     const Matrix<Scalar> O = output(X);
 
+    if constexpr (Products::may_round_otherwise) {
+      if (!recorder && rows.starts_batch && rows.ends_batch) {
+        learn_batch();
+        return O;
+      }
+    }
     add_to_sums();
     record_sums(after());
     const Scalar last_sigma = rows.sigma(rows.sigma.size() - 1);

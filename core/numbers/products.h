@@ -8,6 +8,8 @@ namespace palimpsest {
 /// The operations that take an engine's time, by Eigen. With another struct of functions by these names the
 /// same equations are computed by other instructions.
 struct EigenProducts {
+  static constexpr bool may_round_otherwise = false;  // than as the equations are written
+
   /// A B; a factor may be a transposed matrix.
   template <class Left, class Right>
   static auto product(const Left& A, const Right& B) {
@@ -18,6 +20,19 @@ struct EigenProducts {
   template <class Left, class Right>
   static auto symmetric_product(const Left& A, const Right& B) {
     return A * B;
+  }
+
+  /// A B where what is above the diagonal is of no use: finite, whatever it is.
+  template <class Left, class Right>
+  static auto lower_product(const Left& A, const Right& B) {
+    return A * B;
+  }
+
+  /// A B - P D of a lower triangular P.
+  template <class Scalar>
+  static auto difference(const Matrix<Scalar>& A, const Matrix<Scalar>& B, const Matrix<Scalar>& P,
+                         const Matrix<Scalar>& D) {
+    return A * B - P * D;
   }
 
   /// C += A B.

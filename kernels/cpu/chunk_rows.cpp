@@ -127,7 +127,6 @@ HWY_EXPORT(scale_rows);
 HWY_EXPORT(fade_scores);
 
 constexpr Index widest = 16;  // numbers of a vector
-constexpr Index block = 16;   // rows of P U that see the same rows of U
 
 /// One head on its way from chunk to chunk.
 class Chunks {
@@ -158,10 +157,7 @@ class Chunks {
     }
     float* const o = head_.o + first * head_.o_stride;
     multiply({L, V, K, Q, {head_.S, V}, o, head_.o_stride});
-    for (Index i = 0; i < L; i += block) {
-      const Index rows = std::min(block, L - i);
-      multiply({rows, V, i + rows, {P() + i * pitch_, pitch_}, U, o + i * head_.o_stride, head_.o_stride, 1});
-    }
+    multiply_lower({L, V, L, {P(), pitch_}, U, o, head_.o_stride, 1});
     multiply({K, V, L, {late_K.data, K, true}, U, head_.S, V, whole_});
   }
 

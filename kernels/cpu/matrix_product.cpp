@@ -222,6 +222,18 @@ HWY_EXPORT(take_product);
 
 void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(take_product)(product); }
 
+void multiply_lower(Product product) {
+  constexpr Index block = 16;
+  const Index end = product.M;
+  for (Index first = 0; first < end; first += block) {
+    product.M = std::min(block, end - first);
+    product.K = first + product.M;
+    multiply(product);
+    product.A = product.A.from(product.M, 0);
+    product.C += product.M * product.stride;
+  }
+}
+
 }  // namespace palimpsest::cpu
 
 #endif

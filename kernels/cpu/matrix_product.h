@@ -41,4 +41,7 @@ struct Product {
 /// Computes a product of f32 in vector instructions, in the calling thread. C overlaps neither factor.
 void multiply(const Product& product);
 
+/// The same of a lower triangular A, which is 0 above its diagonal: most of that is not multiplied.
+void multiply_lower(Product product);
+
 }  // namespace palimpsest::cpu

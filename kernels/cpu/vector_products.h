@@ -10,6 +10,8 @@ namespace palimpsest::cpu {
 
 /// The functions of EigenProducts in vector instructions.
 struct VectorProducts {
+  static constexpr bool may_round_otherwise = true;
+
   template <class Left, class Right>
   static Matrix<float> product(const Left& A, const Right& B) {
     return product_of(A, B, Shape::any);
@@ -21,8 +23,22 @@ struct VectorProducts {
   }
 
   template <class Left, class Right>
-  static void add_product(Matrix<float>& C, const Left& A, const Right& B) {
-    multiply(A, B, {.C = C.data(), .stride = C.cols(), .keep = 1});
+  static Matrix<float> lower_product(const Left& A, const Right& B) {
+    Matrix<float> C = Matrix<float>::Zero(A.rows(), B.cols());
+    multiply(A, B, {.C = C.data(), .stride = C.cols(), .shape = Shape::lower});
+    return C;
+  }
+
+  static Matrix<float> difference(const Matrix<float>& A, const Matrix<float>& B, const Matrix<float>& P,
+                                  const Matrix<float>& D) {
+    Matrix<float> X = product(A, B);
+    multiply_lower({X.rows(), X.cols(), P.cols(), factor(P), factor(D), X.data(), X.cols(), 1, -1});
+    return X;
+  }
+
+  template <class Left, class Right>
+  static void add_product(Matrix<float>& C, const Left& A, const Right& B, float factor = 1) {
+    multiply(A, B, {.C = C.data(), .stride = C.cols(), .keep = 1, .factor = factor});
   }
 
   static Matrix<float> sum(float x, Matrix<float> X, const Matrix<float>& A, const Matrix<float>& B) {

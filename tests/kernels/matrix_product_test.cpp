@@ -122,6 +122,28 @@ TEST_CASE("a symmetric product is the whole one") {
   });
 }
 
+TEST_CASE("a lower triangular factor is multiplied as a whole one, and nothing above its blocks is read") {
+  on_every_target([] {
+    for (const Index n : {1, 15, 16, 17, 37, 64}) {
+      std::mt19937 generator(7);
+      Poisoned A(n, n, generator);
+      Poisoned B(n, 29, generator);
+      Poisoned C(n, 29, generator);
+      INFO(n);
+      const Matrix<double> a = A.values().triangularView<Eigen::Lower>();
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = i + 1; j < n; ++j) A.data()[i * A.stride() + j] = j / 16 == i / 16 ? 0 : std::nanf("");
+      }
+      const Matrix<double> right = C.values() - a * B.values();
+      const Matrix<double> magnitudes = C.values().cwiseAbs() + a.cwiseAbs() * B.values().cwiseAbs();
+      cpu::multiply_lower({n, 29, n, A.factor(false), B.factor(false), C.data(), C.stride(), 1, -1});
+      const Matrix<double> error = (C.values() - right).cwiseAbs();
+      CHECK((error.array() <= (static_cast<double>(n) + 3) * unit * magnitudes.array()).all());
+      CHECK(C.is_intact());
+    }
+  });
+}
+
 TEST_CASE("a unit lower triangular system is solved in vector instructions") {
   on_every_target([] {
     for (const Index L : {1, 2, 15, 16, 17, 63, 65}) {
