@@ -76,14 +76,7 @@ __device__ inline Ends ends(Logs& logs, int block, int channel) {
 /// The inverse of a block's decay, 0 where that would not be finite.
 __device__ inline float inverse_of(float log) { return log < least_log ? 0 : two_to(-log); }
 
-/// Two channels of a row in two tiles side by side; channel is even.
-__device__ inline std::uint32_t& two_of(Tile* tiles, int row, int channel) {
-  const int column = channel % tile_columns;
-  Tile& tile = tiles[channel / tile_columns];
-  return reinterpret_cast<std::uint32_t&>(tile.bytes[place_in_tile(row, column / 8 * 8) + column % 8 * 2]);
-}
-
-/// The same channels of 16 rows of a block.
+/// Two channels, of which the first is even, of 16 rows of a block in two tiles side by side.
 class Pairs {
  public:
   __device__ Pairs(const Tile* tiles, int block, int channel)

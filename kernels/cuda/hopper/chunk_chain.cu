@@ -330,7 +330,7 @@ class Triangular {
   __device__ void run() {
     const bool starts_copies = Shared::scores_here && thread_ == warpgroup_size - 32;
     if (starts_copies) copies_.begin();
-    weights_.fetch(place_.token(0));
+    if constexpr (Shared::scores_here) weights_.fetch(place_.token(0));
     if (thread_ >= warpgroup_size / 2) {
       weigh(0);
       weigh(1);
@@ -405,16 +405,16 @@ class Decaying {
   __device__ void copy_values(int chunk) {
     Barrier& made = shared_.made[Shared::buffer(chunk)];
     made.arrive_expecting(static_cast<int>(sizeof(shared_.v[0])));
-    copies_.load_values(shared_.v[chunk % 2], chunk, made);
+    copies_.load_values(shared_.v[Shared::buffer(chunk)], chunk, made);
   }
 
   __device__ void make(int chunk) {
     auto& stage = shared_.stage[chunk % Shared::stages];
-    float* const total = shared_.factors[chunk % 2].total;
+    float* const total = shared_.factors[Shared::buffer(chunk)].total;
     shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
     decayed_.fade(chunk, stage.q, stage.k, total, place_.token(chunk + 1));
     if constexpr (reads)
-      decayed_.score(chunk, &shared_.scores[chunk % 2], place_.token(chunk));
+      decayed_.score(chunk, &shared_.scores[Shared::buffer(chunk)], place_.token(chunk));
     else if (thread_ < channel_decays::channels / 2)
       total_ = channel_decays::product(total_, reinterpret_cast<const float2&>(total[2 * thread_]));
   }
