@@ -178,10 +178,12 @@ void point_at_curves(Application&, int number) {
 
 constexpr std::string_view weights_area = "attend/rule/area";
 
-/// Six steps of the wheel nearer, six away, and again.
+/// Four steps of the wheel nearer, four away, and again.
 void zoom_weights(Application&, int number) {
-  point_at(parts().find(weights_area)->where);
-  if (number % 3 == 0) ImGui::GetIO().AddMouseWheelEvent(0, place_of(number) % 12 < 6 ? 1 : -1);
+  const Part* const area = parts().find(weights_area);
+  if (!area) throw Error("Attend does not draw the weights");
+  point_at(area->where);
+  if (number % 3 == 0) ImGui::GetIO().AddMouseWheelEvent(0, place_of(number) % 8 < 4 ? 1 : -1);
 }
 
 void point_nowhere() { point_at(-FLT_MAX, -FLT_MAX); }

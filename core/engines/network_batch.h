@@ -109,6 +109,8 @@ struct NetworkBatch {
     }
   }
 
+  Scalar last_sigma() const { return rows.sigma(rows.sigma.size() - 1); }
+
   /// W - sigma A: a parameter as it is after the tokens summed so far.
   Matrix<Scalar> learned(std::size_t parameter, Scalar sigma) const {
     return carried[parameter] - sigma * carried[parameter_count + parameter];
@@ -116,7 +118,7 @@ struct NetworkBatch {
 
   /// The next batch starts from the weights of the last token.
   void end_batch() const {
-    const Scalar sigma = rows.sigma(rows.sigma.size() - 1);
+    const Scalar sigma = last_sigma();
     for (std::size_t parameter = 0; rows.ends_batch && parameter < parameter_count; ++parameter) {
       carried[parameter] = learned(parameter, sigma);
       carried[parameter_count + parameter].setZero();
@@ -125,7 +127,7 @@ struct NetworkBatch {
 
   /// add_to_sums() and end_batch() of a whole batch at once.
   void learn_batch() const {
-    const Scalar sigma = rows.sigma(rows.sigma.size() - 1);
+    const Scalar sigma = last_sigma();
     for (std::size_t layer = 0; layer < plan.layers(); ++layer) {
       const Matrix<Scalar>& G = steps[layer];
       Products::add_product(carried[weights(layer)], inputs[layer].transpose(), G, -sigma);
@@ -191,8 +193,7 @@ struct NetworkBatch {
     }
     add_to_sums();
     record_sums(after());
-    const Scalar last_sigma = rows.sigma(rows.sigma.size() - 1);
-    record_parameters("", after(), [&](std::size_t p) { return learned(p, last_sigma); });
+    record_parameters("", after(), [&](std::size_t p) { return learned(p, last_sigma()); });
     end_batch();
     return O;
   }

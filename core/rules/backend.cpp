@@ -50,8 +50,7 @@ RunTimes Backend::measure(const Variant& variant, std::span<const Sequence> head
 std::string Backend::what_is_timed() const {
   return "the whole run, from the arrays in memory to outputs and final states in memory, several heads at "
          "once in threads; caches are as the run before leaves them, and the memory that it has freed is "
-         "kept; "
-         "making the data is not timed";
+         "kept; making the data is not timed";
 }
 
 std::optional<Roof> Backend::roof(Precision) const { return std::nullopt; }
