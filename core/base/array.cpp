@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <atomic>
 #include <cassert>
 #include <numeric>
 
@@ -36,8 +35,9 @@ const std::shared_ptr<Array::Values>& Array::no_values() {
 
 Array::Values& Array::own_values() {
   if (values_.use_count() > 1) values_ = std::make_shared<Values>(values());
-  std::atomic_thread_fence(std::memory_order_acquire);  // after the reads of a thread that has just let go
-  return *values_;
+  // Who let go of them may just have read: letting go of `held` waits for that, use_count() does not.
+  const std::shared_ptr<Values> held = values_;
+  return *held;
 }
 
 Index Array::size() const {
