@@ -33,18 +33,27 @@ void FlowingWords::add(Node node) {
     words_.push_back(std::move(node));
 }
 
+Nodes segments_of(Nodes buttons) {
+  for (Node& node : buttons) {
+    Button& button = std::get<Button>(node.content);
+    button.look = Button::Look::segment;
+    button.first = &node == &buttons.front();
+    button.last = &node == &buttons.back();
+  }
+  return buttons;
+}
+
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip) {
   Nodes all;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    Node segment = {Button{.words = words[i],
-                           .look = Button::Look::segment,
-                           .chosen = i == chosen,
-                           .first = i == 0,
-                           .last = i + 1 == words.size()}};
-    all += std::move(segment).told(tip).on([choose, i] { choose(i); });
-  }
-  return row(std::move(all), Gap::none);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    all += pill(words[i], i == chosen).told(tip).on([choose, i] { choose(i); });
+  return row(segments_of(std::move(all)), Gap::none);
+}
+
+Node colour_ramp(float height) {
+  static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
+  return {Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = height}};
 }
 
 Node first_that_fits(Nodes nodes) {

@@ -464,6 +464,10 @@ inline Node formula(std::string latex, float size = style::formula_label, Ink in
 inline Node pill(std::string words, bool chosen = false) {
   return {Button{.words = std::move(words), .chosen = chosen}};
 }
+/// A button without an outline: one of several, of which one is chosen.
+inline Node tab(std::string words, bool chosen) {
+  return {Button{std::move(words), Button::Look::tab, chosen}};
+}
 inline Node word_button(std::string words) { return {Button{std::move(words), Button::Look::word}}; }
 inline Node icon_button(std::string_view name, Icon icon, float size = 28) {
   return Node{Button{.look = Button::Look::icon, .icon = icon, .icon_size = size}}.named(name);
@@ -472,13 +476,17 @@ inline Node link(std::string words) { return {Button{std::move(words), Button::L
 inline Node choice(std::string words, bool chosen) {
   return {Button{std::move(words), Button::Look::line, chosen}};
 }
-/// Buttons in a common outline, of which one is chosen; `choose` gets the index of the pressed one.
+/// Buttons as segments of a common outline.
+Nodes segments_of(Nodes buttons);
+/// The same of words, of which one is chosen; `choose` gets the index of the pressed one.
 Node segments(const std::vector<std::string>& words, std::size_t chosen,
               const std::function<void(std::size_t)>& choose, const std::string& tip = {});
 inline Node mark(Mark::Kind kind, Ink ink = 0) { return {Mark{kind, ink}}; }
 inline Node framed(Node node, Gap across, Gap down, Ink outline = 0, Ink ground = 0) {
   return {Frame{{std::move(node)}, across, down, outline, ground}};
 }
+/// The colours of numbers, from the most negative to the most positive, `height` design pixels high.
+Node colour_ramp(float height);
 /// A key as printed on the keyboard.
 inline Node key(std::string name) { return framed(tag(std::move(name)), Gap::small, Gap::tight, edge_ink); }
 inline Node rule(Gap room = Gap::near) { return {Rule{room}}; }

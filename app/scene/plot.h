@@ -99,6 +99,19 @@ struct PlotPlace {
   double y = 0;
 };
 
+/// A frame around cells; the ends are exclusive.
+inline PlotMark frame_mark(std::string name, Index row, Index column, Index row_end, Index column_end,
+                           ImU32 colour, float opacity) {
+  return {.kind = PlotMark::Kind::area,
+          .name = std::move(name),
+          .x = static_cast<double>(column),
+          .y = static_cast<double>(row),
+          .to_x = static_cast<double>(column_end),
+          .to_y = static_cast<double>(row_end),
+          .look = {.colour = colour},
+          .outline = opacity};
+}
+
 /// A heat map with its first cell at `from` and its last at `to`, in a thin frame; colour 0: without a frame.
 inline PlotMark picture_mark(std::string name, PlotPlace from, PlotPlace to,
                              std::shared_ptr<const Matrix<double>> numbers, std::uint64_t version,

@@ -99,19 +99,6 @@ std::optional<double> weight_at(const SeenWeights& seen, bool shares, PlotPlace 
   return std::nullopt;
 }
 
-/// A frame around a range of rows and columns; the ends are exclusive.
-PlotMark frame_mark(std::string name, Index row, Index column, Index row_end, Index column_end, ImU32 colour,
-                    float width) {
-  return {.kind = PlotMark::Kind::area,
-          .name = std::move(name),
-          .x = static_cast<double>(column),
-          .y = static_cast<double>(row),
-          .to_x = static_cast<double>(column_end),
-          .to_y = static_cast<double>(row_end),
-          .look = {.colour = colour},
-          .outline = width};
-}
-
 /// Lines where chunks begin, and around what is computed within one chunk.
 void add_chunks(Plot& plot, const Square& square) {
   const style::Palette& c = style::colours();
@@ -439,12 +426,8 @@ Node attend_switches(Application& application) {
   if (attention_facts(application).has_gates)
     all += switch_node(application, gates_switch, &AttentionView::gates);
   all += switch_node(application, chunks_switch, &AttentionView::chunks);
-  all += scene::segments(
-      {"weights", "shares"}, application.session.state().attention.shares ? 1 : 0,
-      [&application](std::size_t chosen) {
-        application.session.change([chosen](SessionState& state) { state.attention.shares = chosen == 1; });
-      },
-      shares_meaning);
+  all += field_choice(application.session, &SessionState::attention, &AttentionView::shares,
+                      {{"weights", false}, {"shares", true}}, shares_meaning);
   return scene::row(std::move(all), Gap::wide);
 }
 

@@ -75,12 +75,10 @@ Node read_word(const Computation& computed, const RowOfWeights& row, const ReadW
 
 /// The colours, from the most that subtracts to the most that adds.
 Node colour_scale(Application& application) {
-  static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   const bool shares = application.session.state().attention.shares;
   const double range = attended_range(application);
   return scene::column(
-      {Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}.named(
-           "colours"),
+      {scene::colour_ramp(8).named("colours"),
        scene::row({scene::caption(weight_words(-range, shares)), scene::rest(), scene::caption("0"),
                    scene::rest(), scene::caption(weight_words(range, shares))},
                   Gap::none)},

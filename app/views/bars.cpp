@@ -28,7 +28,7 @@ Node tabs(Application& application) {
     const bool is_shown = &workspace == &application.workspace();
     if (workspace.in_bar || is_shown)
       all += with_command(application, std::string("workspace.") + workspace.id,
-                          {Button{workspace.name, Button::Look::tab, is_shown}});
+                          scene::tab(workspace.name, is_shown));
   }
   return scene::row(std::move(all), Gap::wide);
 }
@@ -142,12 +142,9 @@ Node list_of_rules(Application& application) {
     rows += list.row(id, std::move(row), [&application, id] { choose_variant(application, id); });
   }
   if (left.empty()) rows += scene::caption("No results.");
-  Node line = {
-      scene::Filter{.box = &list.filter, .hint = "Find a rule", .entered = [&application, &list, left] {
-                      if (!left.empty()) choose_variant(application, list.at);
-                    }}};
+  const auto choose = [&application](const std::string& id) { choose_variant(application, id); };
   return scene::column(
-      {std::move(line).named("typed"), scene::column(own_rows(application, present), Gap::hair),
+      {list.field("Find a rule", choose), scene::column(own_rows(application, present), Gap::hair),
        scene::scroll("rules", scene::column(std::move(rows), Gap::hair)).fixed(520)},
       Gap::near);
 }

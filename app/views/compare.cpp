@@ -138,12 +138,10 @@ Node buttons(Application& application) {
   add = std::move(add).enabled_if(refusal.empty()).told(refusal).on([&application] {
     perform(find_command(application, "compare.add"), application);
   });
-  const auto show = [&session = application.session](std::size_t chosen) {
-    session.change([chosen](SessionState& state) { state.compare.before = chosen == 0; });
-  };
-  return scene::column({std::move(add), scene::segments({"before", "after"},
-                                                        application.session.state().compare.before ? 0 : 1,
-                                                        show, "The memory before or after this token.")});
+  return scene::column(
+      {std::move(add),
+       field_choice(application.session, &SessionState::compare, &CompareView::before,
+                    {{"before", true}, {"after", false}}, "The memory before or after this token.")});
 }
 
 /// The rail of rules with the sides on it.
@@ -210,11 +208,8 @@ std::string axis_explained(const ErrorAxis& axis) {
 }
 
 Node memory_colours(double range) {
-  static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   return scene::row({scene::number("−" + plain_number(range, 2), scene::dim_ink),
-                     Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}
-                         .filling(),
-                     scene::number(plain_number(range, 2), scene::dim_ink)},
+                     scene::colour_ramp(8).filling(), scene::number(plain_number(range, 2), scene::dim_ink)},
                     Gap::small)
       .named("colours")
       .told("The colours of all memories and differences above: one scale for every side.");
@@ -231,7 +226,7 @@ std::string line_name(const ComparedSide& side, const ComparedSides& all) {
 }
 
 double norm_of(const Recall& recall) {
-  const double norm = std::sqrt(2 * recall.after);
+  const double norm = error_norm(recall.after);
   return std::isfinite(norm) ? norm : HUGE_VAL;
 }
 

@@ -98,7 +98,7 @@ double longest_error(const ComparedSides& all, Index token) {
     if (!side.recall || side.recall->tokens.empty()) continue;
     const Recall& recall = entry(side.recall->tokens, token);
     for (const double half : {recall.before, recall.after}) {
-      if (std::isfinite(half)) longest = std::max(longest, std::sqrt(2 * half));
+      if (std::isfinite(half)) longest = std::max(longest, error_norm(half));
     }
   }
   return longest;
@@ -339,7 +339,7 @@ class SideColumn {
   /// A switch: values are written with the first side's write strength β.
   Node beta_chip() const {
     const bool is_on = side_.side.with_beta;
-    return Node{scene::Button{"× β", scene::Button::Look::tab, is_on}}
+    return scene::tab("× β", is_on)
         .named(fmt::format("beta {}", side_.index))
         .told(is_on ? "Values are written with the β of the first side: o = Σ β v (k · q). A click removes "
                       "β, as in the paper."
@@ -473,8 +473,8 @@ class SideColumn {
       return side_.recall ? scene::caption("No memory to query: no error.") : scene::column({});
     const Index token = application_.session.token();
     const Recall& recall = entry(side_.recall->tokens, token);
-    const double before = std::sqrt(2 * recall.before);
-    const double after = std::sqrt(2 * recall.after);
+    const double before = error_norm(recall.before);
+    const double after = error_norm(recall.after);
     const double full = longest_error(all_, token);
     const std::string word = word_at(*application_.session.computed(), token);
     const auto written =

@@ -29,17 +29,11 @@ Node pick(const std::string& what, Index present, Index count, std::function<voi
     return scene::row({scene::caption(what), std::move(line).named("number").filling()}).named(what);
   }
   Nodes all;
-  for (Index i = 0; i < count; ++i) {
-    Node segment = {scene::Button{.words = std::to_string(i),
-                                  .look = scene::Button::Look::segment,
-                                  .chosen = i == present,
-                                  .first = i == 0,
-                                  .last = i + 1 == count}};
-    all += std::move(segment).told(fmt::format("{} {} of 0–{}", what, i, count - 1)).on([choose, i] {
-      choose(i);
-    });
-  }
-  return scene::flow(std::move(all), Gap::none).named(what);
+  for (Index i = 0; i < count; ++i)
+    all += scene::pill(std::to_string(i), i == present)
+               .told(fmt::format("{} {} of 0–{}", what, i, count - 1))
+               .on([choose, i] { choose(i); });
+  return scene::flow(scene::segments_of(std::move(all)), Gap::none).named(what);
 }
 
 /// The title of the panel, with the heads beside it if they fit.
@@ -228,7 +222,7 @@ void option(Nodes& all, Application& application, const Computation& computed, c
     if (option.name == read_order_option)
       said = is_read_before({.options = {{option.name, value}}}) ? "before" : "after";
     values +=
-        Node{scene::Button{said, scene::Button::Look::tab, *resolved == value}}
+        scene::tab(said, *resolved == value)
             .named(value)
             .told(said == value ? std::string() : fmt::format("{}={}", option.name, value))
             .on([&application, name = option.name, value] {

@@ -492,17 +492,14 @@ Node rows(Application& application, DataPage& page, const std::vector<const Data
 Node content(Application& application, DataPage& page) {
   const std::vector<const DataEntry*> left = filtered(page.entries, page.list.filter.typed);
   follow(page, left);
-  Node line = {
-      scene::Filter{.box = &page.list.filter, .hint = "Find data", .entered = [&application, &page, left] {
-                      if (!left.empty()) open_chosen(application, page);
-                    }}};
+  const auto open = [&application, &page](const std::string&) { open_chosen(application, page); };
   Node own = with_command(application, "data.open", scene::pill("Open a file…"));
-  own.act = [&application, open = own.act] {
+  own.act = [&application, open_own = own.act] {
     application.show_data = false;
-    open();
+    open_own();
   };
   Node key = scene::key(own.key);
-  Node list = scene::column({std::move(line).named("typed"), rows(application, page, left).filling(),
+  Node list = scene::column({page.list.field("Find data", open), rows(application, page, left).filling(),
                              scene::row({std::move(own), std::move(key)})},
                             Gap::near);
   Node details = left.empty()                     ? nothing_matches(page)

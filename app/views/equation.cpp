@@ -109,9 +109,7 @@ void add_numbers(Nodes& all, const Application& application, const std::string& 
 /// The switch for the memory that the output reads: "after" or "before" the write.
 Node read_switch(Session& session, bool is_before) {
   const auto memory = [&](const char* words, bool reads_before, const char* explained) {
-    Node button = {
-        scene::Button{.words = words, .look = scene::Button::Look::tab, .chosen = reads_before == is_before}};
-    return std::move(button)
+    return scene::tab(words, reads_before == is_before)
         .named(fmt::format("read {}", words))
         .told(explained)
         .on([&session, is_before, reads_before] {

@@ -50,7 +50,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
     const Index at = trace->block_of(token, 0);
     const Block block = trace->block(at);
     const auto answer = application.session.questions().ask(BlockRecord{trace, at});
-    if (!answer.value || answer.stale) continue;
+    if (!fresh(answer)) continue;
     const char* name = form == Form::recurrent ? "error" : "U";
     if (!answer.value->contains(name)) return std::nullopt;
     const Matrix<double>& rows = answer.value->at(name);
@@ -63,7 +63,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
   const std::shared_ptr<const Trace>& recurrence = computation->recurrence;
   const auto reference =
       application.session.questions().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
-  if (!reference.value || reference.stale || !reference.value->contains("error")) return std::nullopt;
+  if (!fresh(reference) || !reference.value->contains("error")) return std::nullopt;
   compared.reference = reference.value;
   return compared;
 }
@@ -169,7 +169,7 @@ void add_first_difference(Nodes& all, Application& application, Form form, const
     return scene::note(words, style::colours().alarm).named("differs");
   };
   const auto wrong = ask_device_departure(application, form);
-  if (wrong.value && !wrong.stale && *wrong.value) {
+  if (fresh(wrong) && *wrong.value) {
     const Departure at = (*wrong.value)->tensor.departure;
     const std::string words = departure_words(*application.session.computed(), at);
     all += alarm(words)
@@ -201,15 +201,12 @@ Node form_row(Application& application, Form form, const ComparedRows& compared,
   return scene::column(std::move(all), Gap::tight);
 }
 
-Node tab(std::string words, bool chosen) {
-  return {scene::Button{std::move(words), scene::Button::Look::tab, chosen}};
-}
-
 Node device_tabs(Application& application) {
   Nodes tabs;
   for (const Backend* device : application.session.devices()) {
     const std::string id = device->name();
-    tabs += with_command(application, "device." + id, tab(id, application.session.choice().device == id));
+    tabs +=
+        with_command(application, "device." + id, scene::tab(id, application.session.choice().device == id));
   }
   return scene::row(std::move(tabs), Gap::near).named("devices");
 }
@@ -218,7 +215,7 @@ Node precision_tabs(Application& application) {
   Nodes tabs;
   for (const Precision each : all_precisions)
     tabs += with_command(application, fmt::format("precision.{}", name(each)),
-                         tab(name(each), application.session.choice().precision == each));
+                         scene::tab(name(each), application.session.choice().precision == each));
   return scene::row(std::move(tabs), Gap::small).named("precisions");
 }
 
@@ -367,7 +364,7 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
 Node either(Application& application, const ComparedRows& compared, Index token) {
   const bool costs = application.view.costs;
   const auto page = [&](const char* words, bool shows_costs, const char* meaning) {
-    return tab(words, costs == shows_costs).told(meaning).on([&application, shows_costs] {
+    return scene::tab(words, costs == shows_costs).told(meaning).on([&application, shows_costs] {
       application.change_view([&](ViewOptions& view) { view.costs = shows_costs; });
     });
   };

@@ -10,6 +10,7 @@ struct FoundList {
   FilterBox filter = {};
   std::string at = {};  // the id of the row that Enter takes
   int moves = 0;        // how often a row was scrolled into view
+  bool has_rows = false;
 
   /// Goes to a row and scrolls it into view.
   void go_to(std::string id) {
@@ -22,7 +23,8 @@ struct FoundList {
   void follow(const std::vector<std::string>& left, bool keeps) {
     const int moved = std::exchange(filter.moved, 0);
     const bool is_typed = std::exchange(filter.changed, false);
-    if (left.empty()) return;
+    has_rows = !left.empty();
+    if (!has_rows) return;
     const auto present = std::ranges::find(left, at);
     const bool is_left = present != left.end();
     if (!is_left || (is_typed && !keeps)) return go_to(left.front());
@@ -30,6 +32,15 @@ struct FoundList {
     const auto last = std::ssize(left) - 1;
     const auto next = std::clamp<std::ptrdiff_t>(present - left.begin() + moved, 0, last);
     go_to(entry(left, next));
+  }
+
+  /// The filter. Enter calls `enter` with the chosen row.
+  Node field(const char* hint, std::function<void(const std::string& id)> enter,
+             bool keeps_keyboard = false) {
+    const auto entered = [this, enter = std::move(enter)] {
+      if (has_rows) enter(at);
+    };
+    return Node{scene::Filter{&filter, hint, entered, keeps_keyboard}}.named("typed");
   }
 
   /// One of the rows: the chosen one has a background.

@@ -121,12 +121,9 @@ Node loss_formula(const Computation& computed) {
 /// The step as matrices; for a rule that solves for its queries, the course of the solve.
 Node right_side(const LearnScene& scene) {
   if (!solves_for_queries(*scene.application.session.computed()->variant)) return step_matrices(scene);
-  const bool shows_solve = scene.view().solve;
-  const auto choose = [&session = scene.application.session](std::size_t chosen) {
-    session.change([chosen](SessionState& state) { state.learn.solve = chosen == 0; });
-  };
-  return scene::column({scene::segments({"the solve", "the step"}, shows_solve ? 0 : 1, choose),
-                        (shows_solve ? solve_picture(scene) : step_matrices(scene)).filling()},
+  return scene::column({field_choice(scene.application.session, &SessionState::learn, &LearnView::solve,
+                                     {{"the solve", true}, {"the step", false}}),
+                        (scene.view().solve ? solve_picture(scene) : step_matrices(scene)).filling()},
                        Gap::near);
 }
 

@@ -39,14 +39,7 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
   };
   if (present >= 0 && present < count) {
     name_row(present, c.text);
-    plot.marks.push_back({.kind = PlotMark::Kind::area,
-                          .name = "present",
-                          .x = 0,
-                          .y = static_cast<double>(present),
-                          .to_x = end,
-                          .to_y = static_cast<double>(present + 1),
-                          .look = {.colour = c.text},
-                          .outline = style::lit_line});
+    plot.marks.push_back(frame_mark("present", present, 0, present + 1, count, c.text, style::lit_line));
   }
   return scene::column({Node{scene::Over{{scene::plotted(std::move(plot))}, 1}}.shrinking(),
                         scene::note("cosine similarity of the keys")});

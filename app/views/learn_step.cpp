@@ -302,11 +302,9 @@ Node network_picture(const LearnScene& scene) {
     strips[i].left =
         (1 - strip_width) * (i < 3 ? (1 - narrow) * static_cast<double>(i) / 2
                                    : 1 - narrow_part * static_cast<double>(strips.size() - 1 - i));
-  const auto choose = [&session = scene.application.session](std::size_t chosen) {
-    session.change([chosen](SessionState& state) { state.learn.network = all_of<NetworkSide>[chosen]; });
-  };
   return scene::column(
-      {scene::row({scene::segments({"forward", "backward", "step"}, static_cast<std::size_t>(side), choose),
+      {scene::row({field_choice(scene.application.session, &SessionState::learn, &LearnView::network,
+                                named_values<NetworkSide>()),
                    scene::as_many(network_words(scene.moment, side))}),
        scene::plotted(network_plot(scene, side, strips)).filling(), layers(scene.moment, side, strips)},
       Gap::tight);

@@ -206,9 +206,11 @@ Node foot(Application& application) {
   return scene::row(std::move(all), Gap::near);
 }
 
+std::string id_of(const ListedLesson& lesson) { return lesson.file.stem().string(); }
+
 /// "8" of 08-erase-then-write.md.
 std::string number_of(const ListedLesson& lesson) {
-  const std::string name = lesson.file.stem().string();
+  const std::string name = id_of(lesson);
   const std::size_t first = name.find_first_not_of('0');
   return name.substr(first, name.find('-') - first);
 }
@@ -322,41 +324,28 @@ void draw_lessons_card(Application& application) {
       };
       if (const auto next = std::ranges::find_if(shipped_lessons(), unfinished);
           next != shipped_lessons().end())
-        list.go_to(next->file.stem().string());
+        list.go_to(id_of(*next));
     }
     const std::vector<std::string> wanted = typed_words(list.filter.typed);
-    const auto open = [&application](const std::filesystem::path& file) {
-      scene::close();
-      application.open_lesson(file);
-    };
-    std::vector<const ListedLesson*> found;
     std::vector<std::string> ids;
     for (const ListedLesson& each : shipped_lessons()) {
-      if (!has_words(number_of(each) + ' ' + each.title, wanted)) continue;
-      found.push_back(&each);
-      ids.push_back(each.file.stem().string());
+      if (has_words(number_of(each) + ' ' + each.title, wanted)) ids.push_back(id_of(each));
     }
     list.follow(ids, false);
+    const auto open = [&application](const std::string& id) {
+      scene::close();
+      application.open_lesson(row_called(shipped_lessons(), id, id_of)->file);
+    };
     Nodes rows;
-    const ListedLesson* chosen = nullptr;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const ListedLesson& each = *found[i];
-      if (ids[i] == list.at) chosen = &each;
+    for (const std::string& id : ids) {
+      const ListedLesson& each = *row_called(shipped_lessons(), id, id_of);
       Node row = scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
                              scene::tag(seen_words(application, each)),
                              scene::tag(fmt::format("{} min", each.minutes)).fixed(56)});
-      rows += list.row(ids[i], std::move(row), [open, &each] { open(each.file); });
+      rows += list.row(id, std::move(row), [open, id] { open(id); });
     }
-    if (found.empty()) rows += scene::caption("No results.");
-    return scene::column({scene::line("Lessons", style::Text::title),
-                          Node{scene::Filter{.box = &list.filter,
-                                             .hint = "Find a lesson",
-                                             .entered =
-                                                 [open, chosen] {
-                                                   if (chosen) open(chosen->file);
-                                                 },
-                                             .keeps_keyboard = true}}
-                              .named("typed"),
+    if (ids.empty()) rows += scene::caption("No results.");
+    return scene::column({scene::line("Lessons", style::Text::title), list.field("Find a lesson", open, true),
                           scene::scroll("lessons", scene::column(std::move(rows), Gap::none))},
                          Gap::near)
         .named("lessons");

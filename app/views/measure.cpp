@@ -143,8 +143,9 @@ Node shape(Session& session, const MeasuredNow& now) {
                                void (*set)(RaceWish&, Index)) {
     Nodes tabs;
     for (const Index number : offered)
-      tabs += Node{scene::Button{std::to_string(number), scene::Button::Look::tab, number == chosen}}.on(
-          [&session, set, number] { wish(session, [&](RaceWish& next) { set(next, number); }); });
+      tabs += scene::tab(std::to_string(number), number == chosen).on([&session, set, number] {
+        wish(session, [&](RaceWish& next) { set(next, number); });
+      });
     all += scene::caption(words);
     all += scene::row(std::move(tabs), Gap::wide).named(words);
   };
@@ -180,15 +181,6 @@ Node save_menu(Application& application, const MeasuredNow& now) {
            .on([&application, report] {
              application.ask_where_to_save_text("table of the points", race_csv(*report), ".csv");
            })});
-}
-
-Node pair(Session& session, bool MeasureState::*second, const char* one, const char* other, const char* tip) {
-  return scene::segments(
-      {one, other}, session.state().measure.*second ? 1 : 0,
-      [&session, second](std::size_t chosen) {
-        session.change([&](SessionState& state) { state.measure.*second = chosen == 1; });
-      },
-      tip);
 }
 
 Node race_button(Application& application, const MeasuredNow& now) {
@@ -275,10 +267,12 @@ Node chart_switches(Application& application, const MeasuredNow& now) {
                                [](const RacePoint& point) { return point.transfers.median > 0; });
   });
   if (has_transfers || session.state().measure.whole)
-    all += pair(session, &MeasureState::whole, "computing", "with transfers",
-                "Computing alone, or with all transfers and allocations.");
-  all += pair(session, &MeasureState::per_token, "time", "per token",
-              "The time of the whole sequence, or per token.");
+    all += field_choice(session, &SessionState::measure, &MeasureState::whole,
+                        {{"computing", false}, {"with transfers", true}},
+                        "Computing alone, or with all transfers and allocations.");
+  all +=
+      field_choice(session, &SessionState::measure, &MeasureState::per_token,
+                   {{"time", false}, {"per token", true}}, "The time of the whole sequence, or per token.");
   return scene::row(std::move(all)).named("switches");
 }
 

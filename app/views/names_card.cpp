@@ -101,7 +101,7 @@ Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays
     cells += preview(*array);
     if (input == "beta" || input == "alpha") {
       const bool is_made = source.starts_with("sigmoid(");
-      cells += Node{scene::Button{"sigmoid", scene::Button::Look::tab, is_made}}
+      cells += scene::tab("sigmoid", is_made)
                    .told("The array holds logits: apply 1 / (1 + e⁻ˣ)")
                    .on([&named, arrays, input, name, is_made] {
                      take(named, *arrays, input, is_made ? name : fmt::format("sigmoid({})", name));

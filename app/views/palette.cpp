@@ -178,10 +178,10 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
     wanted = &command;
     application.show_palette = false;
   };
+  const auto at = std::ranges::find(ids, list.at);
+  const Command* const chosen = at == ids.end() ? nullptr : entry(found, at - ids.begin());
   Nodes rows;
-  const Command* chosen = nullptr;
   for (const Command* command : found) {
-    if (command->id == list.at) chosen = command;
     const std::string reason = why_not(*command, application);
     Node words =
         scene::row({scene::caption(command->group).fixed(72),
@@ -194,14 +194,9 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
   }
   if (found.empty()) rows += scene::caption("No results.");
   return scene::column(
-             {Node{scene::Filter{.box = &list.filter,
-                                 .hint = "Search commands, tokens, steps, panels",
-                                 .entered =
-                                     [want, chosen] {
-                                       if (chosen) want(*chosen);
-                                     },
-                                 .keeps_keyboard = true}}
-                  .named("typed"),
+             {list.field(
+                  "Search commands, tokens, steps, panels",
+                  [want, chosen](const std::string&) { want(*chosen); }, true),
               scene::scroll("list", scene::column(std::move(rows), Gap::none)).filling(),
               scene::framed(scene::caption(explained(chosen, application)), Gap::near, Gap::none).fixed(36)},
              Gap::near)

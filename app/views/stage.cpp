@@ -133,11 +133,10 @@ void update_enlarged(KeptStage& kept, Application& application, const Sight& sig
   if (!kept.enlarged) return;
   const Known<MatrixFigures> figures =
       application.session.questions().ask(PictureFigures{kept.record, *kept.enlarged});
-  const bool has_figures = figures.value != nullptr && !figures.stale;
+  const bool has_figures = fresh(figures);
   if (is_same && kept.has_figures == has_figures) return;
   kept.has_figures = has_figures;
-  kept.enlarged_hero = enlarged(*kept.enlarged, *kept.record, symbols, stage_latex(),
-                                has_figures ? figures.value.get() : nullptr);
+  kept.enlarged_hero = enlarged(*kept.enlarged, *kept.record, symbols, stage_latex(), fresh(figures));
   name_tokens(kept.enlarged_hero, *sight.trace, sight.cursor, *kept.record, sight.computation->data->labels);
   kept.enlarged_record = *kept.record;
   for (const auto& [name, values] : kept.enlarged_hero.made.tensors()) kept.enlarged_record.set(name, values);
@@ -169,16 +168,12 @@ const scene::Placed& updated_layout(KeptStage& kept, const Rectangle& where) {
 Node form_segments(Application& application, bool is_tight = false) {
   const Form chosen = application.session.choice().form;
   Nodes all;
-  for (const Form form : all_forms) {
-    Node segment = {scene::Button{.words = form_label(form),
-                                  .look = scene::Button::Look::segment,
-                                  .chosen = form == chosen,
-                                  .first = form == all_forms[0],
-                                  .last = form == all_forms[std::size(all_forms) - 1],
-                                  .fit = is_tight ? Fit::shorten : Fit::whole}};
-    all += with_command(application, fmt::format("form.{}", name(form)), std::move(segment));
-  }
-  return scene::row(std::move(all), Gap::none);
+  for (const Form form : all_forms)
+    all += with_command(application, fmt::format("form.{}", name(form)),
+                        {scene::Button{.words = form_label(form),
+                                       .chosen = form == chosen,
+                                       .fit = is_tight ? Fit::shorten : Fit::whole}});
+  return scene::row(scene::segments_of(std::move(all)), Gap::none);
 }
 
 /// The place of the step and its sentence; a shorter text is preferred to a cut one.

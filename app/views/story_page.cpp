@@ -117,15 +117,10 @@ Node erase_switch(Application& application) {
 }
 
 Node colours(double scale) {
-  static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   const std::string end = scale == 1 ? "1" : answer_number(scale);
-  return scene::row(
-      {scene::tag("−" + end),
-       Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 10}}
-           .named("colours")
-           .fixed(ramp_width),
-       scene::tag("+" + end)},
-      Gap::small);
+  return scene::row({scene::tag("−" + end), scene::colour_ramp(10).named("colours").fixed(ramp_width),
+                     scene::tag("+" + end)},
+                    Gap::small);
 }
 
 std::string about(const Computation& computed, const MemoryStory& story) {

@@ -216,14 +216,10 @@ Node answers(Application& application) {
 
 /// "head 2.2", "layer 2", "all layers": what a change applies to.
 Node target_choice(Application& application, const TypedText& typed) {
-  return scene::segments({fmt::format("head {}.{}", typed.layer, typed.head),
-                          fmt::format("layer {}", typed.layer), "all layers"},
-                         static_cast<std::size_t>(application.session.state().text.target),
-                         [&session = application.session](std::size_t chosen) {
-                           session.change([chosen](SessionState& state) {
-                             state.text.target = all_of<TextTarget>[chosen];
-                           });
-                         })
+  return field_choice(application.session, &SessionState::text, &TextView::target,
+                      {{fmt::format("head {}.{}", typed.layer, typed.head), TextTarget::head},
+                       {fmt::format("layer {}", typed.layer), TextTarget::layer},
+                       {"all layers", TextTarget::all}})
       .named("target");
 }
 

@@ -74,8 +74,8 @@ std::string row_words(const Application& application, const AgreementRow& row,
   constexpr std::size_t most_lost = 4;
   const Computation& computed = *application.session.computed();
   std::string words = row.words;
-  const Seen* const seen = row.seen.value.get();
-  if (!seen || row.seen.stale) return words + ": being computed …";
+  const Seen* const seen = fresh(row.seen);
+  if (!seen) return words + ": being computed …";
   if (!seen->message.empty()) return words + "\n" + seen->message;
   const Disagreement& worst = seen->worst;
   const Index token = std::ranges::max_element(seen->errors) - seen->errors.begin();
@@ -89,8 +89,7 @@ std::string row_words(const Application& application, const AgreementRow& row,
   for (std::size_t i = 0; i < std::min(seen->lost.size(), most_lost); ++i)
     words += "\n" + lost_words(application, *seen, seen->lost[i]);
   if (seen->lost.size() > most_lost) words += fmt::format("\nand {} more", seen->lost.size() - most_lost);
-  if (row.allowed > 0 && digits.value && !digits.stale && !digits.value->empty())
-    words += "\n" + in_words(*digits.value);
+  if (row.allowed > 0 && fresh(digits) && !digits.value->empty()) words += "\n" + in_words(*digits.value);
   return words;
 }
 
@@ -145,8 +144,8 @@ Plot agreement_plot(const Application& application, const std::vector<AgreementR
                           .look = {.colour = c.edge},
                           .fill = i % 2 == 0 ? 0.25F : 0,
                           .tip = row_words(application, row, digits)});
-    const Seen* const seen = row.seen.value.get();
-    if (!seen || row.seen.stale || seen->errors.empty()) continue;
+    const Seen* const seen = fresh(row.seen);
+    if (!seen || seen->errors.empty()) continue;
     const double worst = seen->worst.error;
     const ImU32 ink = row.allowed == 0 ? c.dim : worst <= row.allowed ? c.good : c.alarm;
     PlotSeries points{.name = row.words,
@@ -219,7 +218,7 @@ constexpr double together = 2;     // lines coincide if they differ by at most t
 constexpr Index seldom = 10;       // except at one token of this many
 
 void add_line(ProofLines& all, const Known<Seen>& answer, ProofCurve line, Index tokens) {
-  if (!answer.value || answer.stale) {
+  if (!fresh(answer)) {
     if (answer.reason.empty()) ++all.awaited;
     return;
   }
@@ -268,7 +267,7 @@ void add_precisions(Application& application, ProofLines& all) {
                                    arithmetic == Arithmetic::f64 ? on_device(computed.choice) : ""),
               .look = proof_look(key.form, arithmetic)},
              computed.sequence.tokens);
-    if (answer.value && !answer.stale) all.seen.push_back(answer.value);
+    if (fresh(answer)) all.seen.push_back(answer.value);
   }
 }
 
@@ -374,9 +373,9 @@ void add_lost(Plot& plot, const Application& application, const ProofLines& all,
 /// fault (if none, its first different tensor), else where the wrong line first exceeds `allowed`; -1: none.
 Index first_wrong(Application& application, const ProofLines& all, double allowed) {
   if (const auto wrong = ask_device_departure(application, proof_form(application));
-      wrong.value && !wrong.stale && *wrong.value)
+      fresh(wrong) && *wrong.value)
     return (*wrong.value)->tensor.departure.token;
-  if (const Known<FaultFigures> fault = ask_present_fault(application); fault.value && !fault.stale) {
+  if (const Known<FaultFigures> fault = ask_present_fault(application); fresh(fault)) {
     if (fault.value->first_wrong >= 0) return fault.value->first_wrong;
     if (fault.value->departure) return fault.value->departure->token;
   }
@@ -393,7 +392,7 @@ ProofLines proof_lines(Application& application) {
   ProofLines all;
   if (!verify.fragile.empty() && verify.fault.id.empty()) {
     const Known<FragileFigures> answer = ask_present_fragile(application);
-    if (!answer.value || answer.stale) {
+    if (!fresh(answer)) {
       ++all.awaited;
     } else if (answer.value->run && std::ssize(answer.value->run->errors) == tokens) {
       const FragileRun& run = *answer.value->run;
@@ -412,7 +411,7 @@ ProofLines proof_lines(Application& application) {
   if (lens != ProofLens::precisions) add_forms(application, all);
   if (lens != ProofLens::forms) add_precisions(application, all);
   const Known<FaultFigures> fault = ask_present_fault(application);
-  if (fault.value && !fault.stale && std::ssize(fault.value->errors) == tokens) {
+  if (fresh(fault) && std::ssize(fault.value->errors) == tokens) {
     all.lines.push_back(
         {.words = fmt::format("{}, {}", name(verify.fault.form), find_fault(verify.fault.id).label),
          .errors = {fault.value, &fault.value->errors},
@@ -487,15 +486,6 @@ Node marks_legend(const ProofLines& all) {
           "which number.");
 }
 
-Node lens_choice(Session& session) {
-  const auto named = [](ProofLens lens) { return std::string(name(lens)); };
-  return scene::segments(
-      made_of(all_of<ProofLens>, named), static_cast<std::size_t>(session.state().verify.lens),
-      [&session](std::size_t chosen) {
-        session.change([chosen](SessionState& state) { state.verify.lens = all_of<ProofLens>[chosen]; });
-      });
-}
-
 Node headline_of(Application& application, const ProofLines& all) {
   const std::string words = all.awaited > 0
                                 ? fmt::format("{} more being computed …", all.awaited)
@@ -504,7 +494,9 @@ Node headline_of(Application& application, const ProofLines& all) {
                scene::note(words).filling()};
   if (application.session.state().verify.fragile.empty()) {
     row += marks_legend(all);
-    if (application.shows_all()) row += lens_choice(application.session);
+    if (application.shows_all())
+      row += field_choice(application.session, &SessionState::verify, &VerifyState::lens,
+                          named_values<ProofLens>());
   }
   return scene::row(std::move(row), Gap::wide).named("headline");
 }
@@ -551,14 +543,11 @@ Node fragile_form(Application& application) {
   const VerifyState& verify = application.session.state().verify;
   const FragileForm& fragile = find_fragile_form(verify.fragile);
   const Known<FragileFigures> answer = ask_present_fragile(application);
-  const bool is_known = answer.value && !answer.stale;
+  const bool is_known = fresh(answer);
   Nodes left = {scene::line(fragile.way.label, style::Text::title), scene::paragraph(fragile.way.sentence)};
   if (is_known && answer.value->run) add_formula(left, *answer.value->run);
-  Nodes right = {scene::segments({"data that break it", "data that do not"}, verify.breaks ? 0 : 1,
-                                 [&session = application.session](std::size_t chosen) {
-                                   session.change(
-                                       [chosen](SessionState& state) { state.verify.breaks = chosen == 0; });
-                                 })};
+  Nodes right = {field_choice(application.session, &SessionState::verify, &VerifyState::breaks,
+                              {{"data that break it", true}, {"data that do not", false}})};
   if (!is_known) {
     right += awaiting("computing it", answer, application.session.questions(), about_fragile(application));
   } else if (!answer.value->run) {

@@ -20,6 +20,33 @@ using scene::Nodes;
 /// sequence without tokens: ", so nothing is read".
 std::string nothing_to_show(const Application& application, const char* without_tokens);
 
+/// The answer to the present question; null: it is not known yet, if another one's stands for it or not.
+template <class Value>
+const Value* fresh(const Known<Value>& answer) {
+  return answer.stale ? nullptr : answer.value.get();
+}
+
+/// Segments that set a field of the state to one of `values`.
+template <class Part, class Field>
+Node field_choice(Session& session, Part SessionState::*part, Field Part::*field,
+                  const std::vector<std::pair<std::string, std::type_identity_t<Field>>>& values,
+                  const std::string& tip = {}) {
+  const auto is_set = [&](const auto& value) { return value.second == session.state().*part.*field; };
+  return scene::segments(
+      made_of(values, [](const auto& value) { return value.first; }),
+      static_cast<std::size_t>(std::ranges::find_if(values, is_set) - values.begin()),
+      [&session, part, field, values](std::size_t chosen) {
+        session.change([&](SessionState& state) { state.*part.*field = values[chosen].second; });
+      },
+      tip);
+}
+
+/// The values of an enumeration with their names.
+template <class Value>
+std::vector<std::pair<std::string, Value>> named_values() {
+  return made_of(all_of<Value>, [](Value value) { return std::pair(std::string(name(value)), value); });
+}
+
 /// If the answer to `asked` takes longer than `noticed_after`: `words`, the progress and a button to stop it.
 /// Empty before that, and when the answer is there.
 template <class Value, Question Key>
