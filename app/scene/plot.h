@@ -44,6 +44,11 @@ struct PlotSeries {
   PlotLabel label = {};
   float band = 0.18F;                                // opacity of the band
   std::function<std::string(std::size_t)> tip = {};  // the tooltip of a point
+
+  void add(double at_x, double at_y) {
+    x.push_back(at_x);
+    y.push_back(at_y);
+  }
 };
 
 /// Beyond the range of every axis: an area or a line that ends here reaches the side of the plot.
@@ -77,6 +82,12 @@ struct PlotMark {
   std::uint64_t version = 0;
   HeatMapLook heat = {};
   std::function<std::string(Cell)> told = nullptr;  // of a cell under the pointer
+
+  PlotMark labelled(PlotLabel words, ImVec2 at = {}) && {
+    label = std::move(words);
+    wish = at;
+    return std::move(*this);
+  }
 };
 
 /// A vertical line at x, a horizontal line at y, or a line between two points.

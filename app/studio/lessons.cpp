@@ -94,16 +94,8 @@ std::span<const int> Application::lesson_keys() const {
   static constexpr int sideways[] = {ImGuiKey_LeftArrow, ImGuiKey_RightArrow};
   static constexpr int marking[] = {ImGuiKey_UpArrow, ImGuiKey_DownArrow, ImGuiKey_LeftArrow,
                                     ImGuiKey_RightArrow, ImGuiKey_Space};
-  if (!lesson.hides()) return {};
-  switch (lesson.step().question->kind) {
-    case LessonQuestion::Kind::choose:
-      return letters;
-    case LessonQuestion::Kind::number:
-      return sideways;
-    case LessonQuestion::Kind::mark:
-      return marking;
-  }
-  return {};
+  static constexpr std::span<const int> keys[] = {letters, sideways, marking};  // by LessonQuestion::Kind
+  return lesson.hides() ? entry(keys, lesson.step().question->kind) : std::span<const int>();
 }
 
 void Application::answer_in_lesson(int key) {

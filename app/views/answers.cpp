@@ -165,10 +165,10 @@ bool has_answers(const Application& application) {
 Known<AnswersAtPlace> ask_answers(Application& application) {
   Session& session = application.session;
   const Sight& sight = session.sight();
-  return session.questions().ask(MemoryAnswers{.of = sight.computation,
-                                               .form = sight.trace->form,
-                                               .cursor = sight.cursor,
-                                               .words = asked_choice(session).words});
+  return ask(session, MemoryAnswers{.of = sight.computation,
+                                    .form = sight.trace->form,
+                                    .cursor = sight.cursor,
+                                    .words = asked_choice(session).words});
 }
 
 void draw_answers(Application& application) {

@@ -327,7 +327,7 @@ Plot square_plot(const Square& square, const BandPlace* loupe) {
 }
 
 Known<DrawnPart> ask_loupe(const Square& square, const BandPlace& place) {
-  return square.application.session.questions().ask(part_of(square.application, square.by, place));
+  return ask(square.application, part_of(square.application, square.by, place));
 }
 
 /// The name of the reader, a sentence and the loupe, in the empty corner above the diagonal.
@@ -501,7 +501,7 @@ SeenWeights seen_weights(Application& application, WeighedBy by) {
   SeenWeights seen;
   if (side < 1) return seen;
   const auto add = [&](const AttentionPart& asked, bool is_coarse, Urgency urgency) {
-    const Known<DrawnPart> part = session.questions().ask(asked, urgency);
+    const Known<DrawnPart> part = ask(session, asked, urgency);
     if (!part.value) return false;
     seen.parts.push_back({asked, part.value, is_coarse});
     seen.range = std::max(
@@ -536,7 +536,7 @@ double attended_range(Application& application, std::optional<WeighedBy> by) {
 
 const AttentionFacts& attention_facts(Application& application) {
   auto& facts = context_local<std::shared_ptr<const AttentionFacts>>();
-  auto answer = application.session.questions().ask(FactsOfAttention{application.session.computed()});
+  auto answer = ask(application, FactsOfAttention{application.session.computed()});
   if (answer.value) facts = std::move(answer.value);
   static const AttentionFacts unknown;
   return facts ? *facts : unknown;
@@ -546,8 +546,7 @@ Known<RowOfWeights> ask_row(Application& application, Index token) {
   Session& session = application.session;
   const AttentionView& view = session.state().attention;
   const auto computed = session.computed();
-  return session.questions().ask(
-      RowAtToken{{computed}, token, view.sharpness, asked_channel(view, computed->sequence)});
+  return ask(session, RowAtToken{{computed}, token, view.sharpness, asked_channel(view, computed->sequence)});
 }
 
 ImU32 bar_colour(double number, double most) {

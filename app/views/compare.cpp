@@ -169,8 +169,9 @@ void ask_computed(Application& application, ComparedSide& side) {
     side.is_old = session.computing() && !(static_cast<const Side&>(side.computed->choice) == side.side);
     return;
   }
-  const auto answer = session.questions().ask(computed_side(
-      session.computed()->data, choice_of(session.state(), side.side), side.index, session.devices()));
+  const auto answer =
+      ask(session, computed_side(session.computed()->data, choice_of(session.state(), side.side), side.index,
+                                 session.devices()));
   side.computed = answer.value;
   side.is_old = answer.stale;
   side.reason = answer.reason;
@@ -179,12 +180,14 @@ void ask_computed(Application& application, ComparedSide& side) {
 void ask_moment(Application& application, ComparedSide& side, const std::shared_ptr<const Computation>& of,
                 Index token) {
   Session& session = application.session;
-  const auto answer = session.questions().ask(SideAtWord{
-      {side.computed}, {of}, {session.computed()}, token, asked_choice(session).words, side.index});
+  const auto answer =
+      ask(session,
+          SideAtWord{
+              {side.computed}, {of}, {session.computed()}, token, asked_choice(session).words, side.index});
   side.moment = answer.value;
   side.is_old = side.is_old || answer.stale;
   if (!answer.value && !answer.under_way) side.reason = answer.reason;
-  const auto errors = session.questions().ask(RecallOfTokens{{side.computed}});
+  const auto errors = ask(session, RecallOfTokens{{side.computed}});
   // An old line, or one of an old side, belongs to another text if its number of tokens differs.
   const auto tokens = static_cast<std::size_t>(session.computed()->sequence.tokens);
   if (errors.value && (errors.value->tokens.empty() || errors.value->tokens.size() == tokens))
@@ -256,11 +259,9 @@ void add_errors(Plot& plot, const ComparedSide& side, const PlotLook& look, cons
                                       {.colour = look.colour, .marker = PlotMarker::up, .size = 3.5F}));
     }
     was_cut = is_cut;
-    for (PlotSeries* const part : {&reached, &ahead}) {
-      if (part == &reached ? first > present : t <= present) continue;
-      part->x.push_back(x);
-      part->y.push_back(std::clamp(largest, axis.low, axis.high));
-    }
+    const double y = std::clamp(largest, axis.low, axis.high);
+    if (first <= present) reached.add(x, y);
+    if (t > present) ahead.add(x, y);
   }
   if (present >= places.begin && present < end)
     plot.marks.push_back(point_mark("present", places.middle(present),
@@ -490,8 +491,8 @@ void draw_compare_story(Application& application) {
     Session& session = application.session;
     const auto computed = session.computed();
     const Side side{.variant = beside(computed->variant->id)};
-    const auto shown = session.questions().ask(
-        computed_side(computed->data, choice_of(session.state(), side), most_sides, session.devices()));
+    const auto shown = ask(session, computed_side(computed->data, choice_of(session.state(), side),
+                                                  most_sides, session.devices()));
     own = ask_story(application, computed);
     if (shown.value && own.value) other = ask_story(application, shown.value, own.value.get());
     if (own.value && other.value && own.value->table.words.size() == other.value->table.words.size())

@@ -156,6 +156,13 @@ class SideMenu {
         scene::choice(words, is_chosen).on(act(std::move(change))).enabled_if(reason.empty()).told(reason);
   }
 
+  template <class Field>
+  void add(const std::string& words, Field Side::*field, const std::type_identity_t<Field>& value,
+           const std::string& reason) {
+    add(
+        words, side().*field == value, [=](Side& next) { next.*field = value; }, reason);
+  }
+
   void add_rule(Nodes& rules, const Variant& variant) const {
     const bool is_chosen = variant.id == side().variant;
     Node line = scene::choice(variant.label, is_chosen)
@@ -171,9 +178,7 @@ class SideMenu {
   void add_forms() {
     how_ += scene::caption("Form");
     for (const Form form : all_forms)
-      add(
-          std::string(name(form)), side().form == form, [form](Side& next) { next.form = form; },
-          computed() ? computed()->form(form).missing : std::string());
+      add(name(form), &Side::form, form, computed() ? computed()->form(form).missing : std::string());
     if (!has_chunks(side().form)) return;
     for (const Index chunk : {side().chunk_size / 2, side().chunk_size * 2}) {
       if (chunk >= 1 && (!computed() || chunk <= largest_chunk(computed()->sequence.tokens)))
@@ -185,17 +190,13 @@ class SideMenu {
     how_ += scene::caption("Precision");
     const Backend& device = find_backend(side().device, application_.session.devices());
     for (const Precision precision : all_precisions)
-      add(
-          std::string(name(precision)), side().precision == precision,
-          [precision](Side& next) { next.precision = precision; }, why_not_in(device, precision));
+      add(name(precision), &Side::precision, precision, why_not_in(device, precision));
   }
 
   void add_devices() {
     how_ += scene::caption("Device");
     for (const Backend* device : application_.session.devices())
-      add(
-          std::string(device->name()), side().device == device->name(),
-          [name = std::string(device->name())](Side& next) { next.device = name; },
+      add(device->name(), &Side::device, device->name(),
           application_.session.why_not_on(*device, side().form, computed()));
   }
 

@@ -238,7 +238,7 @@ void stability(Nodes& all, Application& application) {
   const auto computed = application.session.computed();
   if (!trace || !computed || computed->sequence.tokens == 0) return;
   const Index token = std::min(application.session.token(), computed->sequence.tokens - 1);
-  const auto reach = application.session.questions().ask(WriteReach{{computed}, trace->form, token});
+  const auto reach = ask(application, WriteReach{{computed}, trace->form, token});
   if (!reach.value || !*reach.value) return;
   const double product = **reach.value;
 
@@ -435,7 +435,7 @@ Node axis(const Sizes& sizes) {
 std::string why_one_word(Application& application, const std::vector<CostRow>& counted) {
   const Session& session = application.session;
   if (session.choice().chunk_size != 1 || counted.empty()) return {};
-  const auto forms = application.session.questions().ask(FormCosts{session.computed(), 1}, Urgency::later);
+  const auto forms = ask(application, FormCosts{session.computed(), 1}, Urgency::later);
   if (!forms.value || forms.stale) return {};
   const CostRow& recurrent = entry(*forms.value, Form::recurrent);
   if (!recurrent.missing.empty()) return {};
@@ -466,14 +466,13 @@ std::vector<Chart> cost_charts(const std::vector<CostRow>& costs, Form form) {
 /// The slider for the chunk size: tokens in a chunk, and what every size costs.
 Node knob(Application& application) {
   const auto computation = application.session.computed();
-  Questions& questions = application.session.questions();
   const Form form = application.session.choice().form;
   const Sizes sizes(computation->sequence.tokens, application.session.choice().chunk_size);
-  const auto counted = questions.ask(ChunkCosts{computation, form}, Urgency::later);
+  const auto counted = ask(application, ChunkCosts{computation, form}, Urgency::later);
   std::vector<Chart> charts;
   if (counted.value && counted.value->size() == sizes.all.size()) charts = cost_charts(*counted.value, form);
   const ChunkErrors key{computation};
-  const auto errors = questions.ask(key, Urgency::later);
+  const auto errors = ask(application, key, Urgency::later);
   const bool fits = errors.value && errors.value->size() == sizes.all.size();
   if (fits)
     charts.push_back({errors.stale ? "float32 error, previous" : "float32 error, measured",
@@ -494,12 +493,12 @@ Node knob(Application& application) {
       all += scene::caption(words).named("one token");
   }
   if (form == Form::two_pass) {
-    const auto other = questions.ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);
+    const auto other = ask(application, ChunkCosts{computation, Form::chunkwise}, Urgency::later);
     if (counted.value && other.value && !counted.stale && !other.stale)
       all += scene::caption(two_pass_words(takes_more(*counted.value, *other.value)));
   }
   if (!fits && !errors.reason.empty()) all += scene::caption("float32 error: " + errors.reason);
-  all += awaiting("measuring the error", errors, questions, key);
+  all += awaiting("measuring the error", errors, application, key);
   return scene::column(std::move(all)).named("knob");
 }
 

@@ -289,9 +289,7 @@ Node cell_table(Application& application) {
 class DataDetails {
  public:
   DataDetails(Application& application, DataPage& page)
-      : application_(application),
-        page_(page),
-        answer_(application.session.questions().ask(DataPreview{id()})) {}
+      : application_(application), page_(page), answer_(ask(application, DataPreview{id()})) {}
 
   /// Opens them, unless they cannot be.
   void open() const {

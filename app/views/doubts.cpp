@@ -62,7 +62,7 @@ Nodes doubt_rows(Application& application, const std::vector<Doubt>& doubts) {
 Nodes ways_out(Application& application, const std::string& id) {
   Nodes links;
   if (id.empty() || is_found_by_name(id)) return links;
-  const auto answer = application.session.questions().ask(DoubtsAboutFile{id});
+  const auto answer = ask(application, DoubtsAboutFile{id});
   if (!answer.value) return links;
   for (const Doubt& doubt : *answer.value) {
     if (!doubt.answer.empty()) links += answer_link(application, doubt).told(doubt.words);

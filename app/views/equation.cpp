@@ -130,8 +130,7 @@ void add_reading(Nodes& all, Application& application, const Operation& operatio
   Session& session = application.session;
   const Sight& sight = session.sight();
   const Index token = sight.trace->token(sight.cursor);
-  const Known<ReadMoments> answer =
-      session.questions().ask(ReadNow{{sight.computation}, token}, Urgency::later);
+  const Known<ReadMoments> answer = ask(session, ReadNow{{sight.computation}, token}, Urgency::later);
   all += scene::caption("Read the output before or after this token's write");
   const Settings& settings = sight.computation->sequence.settings;
   if (no_read_order(*sight.computation->variant, settings).empty())

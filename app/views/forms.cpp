@@ -49,7 +49,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
     if (form == Form::parallel && trace->tokens > most_tokens_asked) continue;
     const Index at = trace->block_of(token, 0);
     const Block block = trace->block(at);
-    const auto answer = application.session.questions().ask(BlockRecord{trace, at});
+    const auto answer = ask(application, BlockRecord{trace, at});
     if (!fresh(answer)) continue;
     const char* name = form == Form::recurrent ? "error" : "U";
     if (!answer.value->contains(name)) return std::nullopt;
@@ -61,8 +61,7 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
   }
   if (!compared.of(Form::recurrent).rows) return std::nullopt;
   const std::shared_ptr<const Trace>& recurrence = computation->recurrence;
-  const auto reference =
-      application.session.questions().ask(BlockRecord{recurrence, recurrence->block_of(token, 0)});
+  const auto reference = ask(application, BlockRecord{recurrence, recurrence->block_of(token, 0)});
   if (!fresh(reference) || !reference.value->contains("error")) return std::nullopt;
   compared.reference = reference.value;
   return compared;
@@ -305,7 +304,7 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
   const auto computation = application.session.computed();
   if (!computation) return scene::column({});
   const Index chunk_size = application.session.choice().chunk_size;
-  const auto answer = application.session.questions().ask(FormCosts{computation, chunk_size}, Urgency::later);
+  const auto answer = ask(application, FormCosts{computation, chunk_size}, Urgency::later);
   const std::string meaning = answer.value ? what_costs_mean(*answer.value) : std::string();
   Nodes all;
   if (has_title) all += scene::caption("Cost per token").told(meaning);

@@ -135,8 +135,7 @@ bool has_head_tables(const Session& session) {
 
 Node head_tables(Application& application, const std::function<void(Index)>& open) {
   Session& session = application.session;
-  const Known<TablesOfHeads> answer =
-      session.questions().ask(HeadTables{.of = session.computed()}, Urgency::later);
+  const Known<TablesOfHeads> answer = ask(session, HeadTables{.of = session.computed()}, Urgency::later);
   Nodes all;
   for (Index index = 0; index < session.data().heads; ++index) {
     const bool is_present = index == session.choice().head;

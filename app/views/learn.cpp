@@ -1,5 +1,7 @@
 #include "app/views/learn.h"
 
+#include <regex>
+
 #include "app/views/data_parts.h"
 #include "app/views/story_page.h"
 #include "app/words/forms.h"
@@ -21,36 +23,21 @@ Role role_of(std::string_view symbol) {
   return found ? found->second : Role::plain;
 }
 
-/// The number of bytes of the symbol at the start of `latex`; a command with its backslash.
-std::size_t symbol_length(std::string_view latex) {
-  if (latex.front() != '\\') return 1;
-  std::size_t length = 1;
-  while (length < latex.size() && std::isalpha(static_cast<unsigned char>(latex[length])) != 0) ++length;
-  return std::max<std::size_t>(length, 2);
-}
-
-/// The number of bytes of the group in braces at the start of `latex`, without nested braces; or of a symbol.
-std::size_t group_length(std::string_view latex) {
-  if (latex.empty()) return 0;
-  return latex.front() == '{' ? latex.find('}') + 1 : symbol_length(latex);
-}
-
 /// LaTeX with k, v, beta, alpha, ... and `strength`, the rule's own symbol, in their colours.
-std::string coloured_symbols(std::string_view latex, std::string_view strength) {
+std::string coloured_symbols(const std::string& latex, const std::string& strength) {
+  // A name in upright letters, or a symbol and its subscript without nested braces.
+  static const std::regex piece(R"(\\mathrm(?:\{[^}]*\}|\\[A-Za-z]+|\\?.)?|)"
+                                R"((\\[A-Za-z]+|\\?.)(?:_(?:\{[^}]*\}|\\[A-Za-z]+|\\?.)?)?)");
   std::string coloured;
-  for (std::size_t i = 0; i < latex.size();) {
-    const std::size_t length = symbol_length(latex.substr(i));
-    const std::string_view symbol = latex.substr(i, length);
-    std::size_t end = i + length;
-    if (symbol == "\\mathrm") end += group_length(latex.substr(end));
-    const Role role = symbol == strength ? Role::strength : role_of(symbol);
-    if (role != Role::plain && end < latex.size() && latex[end] == '_')
-      end += 1 + group_length(latex.substr(end + 1));
-    const std::string_view part = latex.substr(i, end - i);
-    coloured += role == Role::plain
-                    ? std::string(part)
-                    : fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)), part);
-    i = end;
+  auto at = latex.cbegin();
+  for (std::smatch found; std::regex_search(at, latex.cend(), found, piece);) {
+    const auto& symbol = found[1];
+    const Role role = symbol.matched && symbol == strength ? Role::strength : role_of(found.str(1));
+    const bool is_plain = role == Role::plain;
+    const std::string part(at, is_plain && symbol.matched ? symbol.second : found[0].second);
+    at += std::ssize(part);
+    coloured +=
+        is_plain ? part : fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)), part);
   }
   return coloured;
 }
@@ -67,7 +54,7 @@ std::string text_before(const Computation& computed, Index token) {
 Known<std::optional<LearningMoment>> ask_learning(Session& session) {
   const auto computed = session.computed();
   if (!computed || computed->sequence.tokens == 0 || !computed->variant->loss.problems) return {};
-  return session.questions().ask(LearningNow{{computed}, session.token()});
+  return ask(session, LearningNow{{computed}, session.token()});
 }
 
 const LearningMoment* moment_in(const Known<std::optional<LearningMoment>>& answer) {
@@ -207,8 +194,7 @@ Node spectrum(Application& application) {
   const style::Palette& c = style::colours();
   const auto computed = application.session.computed();
   const Index tokens = std::min(application.session.token() + 1, computed->sequence.tokens);
-  const auto answer =
-      application.session.questions().ask(SpectraOfMemory{{computed}, tokens}, Urgency::later);
+  const auto answer = ask(application, SpectraOfMemory{{computed}, tokens}, Urgency::later);
   if (!answer.value || answer.value->empty()) {
     if (answer.reason.empty()) return scene::column({});
     return scene::column({scene::caption(spectrum_title({}, false)), scene::caption(answer.reason)});

@@ -40,10 +40,8 @@ void add_directions(Plot& plot, const Matrix<double>& values, bool is_old) {
     if (!words.empty()) course.label.words = {words};
     if (!is_old) course.look.marker = PlotMarker::circle;
     course.look.size = look.width + 0.8F;
-    for (Index i = 0; i < values.cols(); ++i) {
-      course.x.push_back(static_cast<double>(i));
-      course.y.push_back(std::max(values(direction, i), plot.y.low));
-    }
+    for (Index i = 0; i < values.cols(); ++i)
+      course.add(static_cast<double>(i), std::max(values(direction, i), plot.y.low));
     plot.series.push_back(std::move(course));
   };
   const Index stride = std::max<Index>(values.rows() / most_lines, 1);
@@ -112,9 +110,8 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
                   .low = rounding / 30,
                   .high = 30},
             .explores = true};
-  PlotMark stop = level_mark("rounding", rounding, {.colour = c.good, .width = style::line, .dash = 5});
-  stop.label = {.words = {"rounding: stop"}};
-  plot.marks.push_back(stop);
+  plot.marks.push_back(level_mark("rounding", rounding, {.colour = c.good, .width = style::line, .dash = 5})
+                           .labelled({.words = {"rounding: stop"}}));
   const auto add = [&](std::vector<double> values, ImU32 colour, const std::string& words) {
     for (double& value : values) value = std::max(value, plot.y.low);
     plot.series.push_back({.name = words,
@@ -147,18 +144,15 @@ Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
             .explores = true};
   Index largest = 0;
   solve.exact.cwiseAbs().maxCoeff(&largest);
-  PlotMark exact =
-      level_mark("exact", solve.exact[largest], {.colour = c.good, .width = style::line, .dash = 5});
-  exact.label = {.words = {fmt::format("exact: {:.3g}", solve.exact[largest])}};
-  exact.wish = {1, 0};
-  plot.marks.push_back(exact);
+  plot.marks.push_back(
+      level_mark("exact", solve.exact[largest], {.colour = c.good, .width = style::line, .dash = 5})
+          .labelled({.words = {fmt::format("exact: {:.3g}", solve.exact[largest])}}, {1, 0}));
   PlotSeries wanted{.look = {.colour = c.good, .width = 0, .marker = PlotMarker::dash, .size = 5}};
   const auto add = [&](Index channel, const std::string& name, PlotLook look) {
     PlotSeries course{.name = name, .x = step_numbers(solve), .look = look};
     for (const Vector<double>& x : solve.course.solutions) course.y.push_back(x[channel]);
     plot.series.push_back(std::move(course));
-    wanted.x.push_back(plot.x.high);
-    wanted.y.push_back(solve.exact[channel]);
+    wanted.add(plot.x.high, solve.exact[channel]);
   };
   const Index stride = std::max<Index>(solve.exact.size() / most_lines, 1);
   for (Index i = 0; i < solve.exact.size(); i += stride)
@@ -195,8 +189,8 @@ Node flattening_picture(const LearnScene& scene) {
 
 Node solve_picture(const LearnScene& scene) {
   Session& session = scene.application.session;
-  const Known<std::optional<ConvergingSolve>> answer = session.questions().ask(
-      SolveNow{{session.computed()}, scene.moment.token, session.choice().chunk_size});
+  const Known<std::optional<ConvergingSolve>> answer =
+      ask(session, SolveNow{{session.computed()}, scene.moment.token, session.choice().chunk_size});
   if (!answer.value || !*answer.value) return scene::column({});
   const ConvergingSolve& solve = **answer.value;
   const bool is_old = scene.is_old || answer.stale;

@@ -199,14 +199,15 @@ Known<Remembered> ask_remembered(Application& application, const TokenCourses& c
   Known<Remembered> answer;
   answer.reason = courses.no_strengths;
   if (!courses.strengths) return answer;
-  const auto words = session.questions().ask(
+  const auto words = ask(
+      session,
       WordsAsked{.of = session.computed(), .token = session.token(), .words = asked_choice(session).words});
   answer.reason = words.reason;
   if (!words.value) return answer;
   RememberedWords key{.of = session.computed(), .moments = moments_of(columns)};
   std::ranges::transform(*words.value, std::back_inserter(key.tokens), &AskedWord::token);
   name_words(key.tokens);
-  answer = session.questions().ask(key);
+  answer = ask(session, key);
   const auto is_beyond = [&](Index token) { return token >= columns.tokens; };
   if (answer.value && std::ranges::any_of(answer.value->tokens, is_beyond))
     answer.value.reset();  // other data
@@ -362,7 +363,7 @@ void add_errors(Floor& floor, const Computation& computed, const FloorColumns& c
 /// What the rows show of every token; for all channels if the chosen channel does not exist.
 Known<TokenCourses> ask_courses(Session& session) {
   const Known<TokenCourses> answer =
-      session.questions().ask(CoursesOfTokens{{session.computed()}, session.state().learn.channel});
+      ask(session, CoursesOfTokens{{session.computed()}, session.state().learn.channel});
   if (!answer.reason.empty() && session.state().learn.channel >= 0)
     session.change([](SessionState& state) { state.learn.channel = -1; });
   return answer;

@@ -84,19 +84,12 @@ PlotSeries loss_series(std::string name, const std::vector<double>& rates, doubl
   return series;
 }
 
-PlotMark named_point(std::string name, double x, double y, PlotLook look, PlotLabel label, ImVec2 wish) {
-  PlotMark mark = point_mark(std::move(name), x, y, look);
-  mark.label = std::move(label);
-  mark.wish = wish;
-  return mark;
-}
-
 /// The stored token whose loss this step increases most, with its loss along the same line; null where there
 /// is none.
 std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene) {
   Session& session = scene.application.session;
   const Known<std::optional<HarmAlong>> answer =
-      session.questions().ask(HarmNow{{session.computed()}, session.token()}, Urgency::later);
+      ask(session, HarmNow{{session.computed()}, session.token()}, Urgency::later);
   const bool is_known = answer.value && *answer.value && !answer.stale && !scene.is_old;
   return is_known ? answer.value : nullptr;
 }
@@ -125,10 +118,7 @@ void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double
   const std::vector<std::string> words = interference_words(word, harm.pair);
   const PlotLook filled = {.colour = c.dim, .marker = PlotMarker::circle, .size = dot_size - 2};
   PlotMark dot = point_mark("harm", at, on_curve, filled);
-  if (is_in_sight(harm.pair.after) && !leaves_curve) {
-    dot.label = {.words = words};
-    dot.wish = {12, 2};
-  }
+  if (is_in_sight(harm.pair.after) && !leaves_curve) dot = std::move(dot).labelled({.words = words}, {12, 2});
   if (is_in_sight(on_curve)) plot.marks.push_back(dot);
   if (!is_in_sight(harm.pair.after) || !leaves_curve) return;
   const double lands_at = moment.step.taken * unit;
@@ -136,9 +126,9 @@ void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double
                                  {.colour = c.faint, .width = style::line, .dash = 5}));
   std::vector<std::string> landing;
   for (const std::string& each : words) landing.push_back(fmt::format("{}: {}", landing_words(moment), each));
-  plot.marks.push_back(named_point("interference lands", lands_at, harm.pair.after,
-                                   {.colour = c.dim, .marker = PlotMarker::ring, .size = dot_size - 2},
-                                   {.words = std::move(landing)}, {12, -6}));
+  plot.marks.push_back(point_mark("interference lands", lands_at, harm.pair.after,
+                                  {.colour = c.dim, .marker = PlotMarker::ring, .size = dot_size - 2})
+                           .labelled({.words = std::move(landing)}, {12, -6}));
 }
 
 /// The dot at step size `at`, the loss there, and a ring where the step lands if that is elsewhere.
@@ -159,9 +149,10 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
     const PlotLook dashes = {.colour = c.dim, .width = style::line, .dash = 5};
     plot.marks.push_back(line_mark(at, loss, lands_at, step.loss_after, dashes));
     plot.marks.push_back(
-        named_point("landing", lands_at, step.loss_after,
-                    {.colour = c.text, .marker = PlotMarker::ring, .size = dot_size - 1},
-                    {.words = {fmt::format("{}: {:.3g}", landing_words(moment), step.loss_after)}}, {12, 8}));
+        point_mark("landing", lands_at, step.loss_after,
+                   {.colour = c.text, .marker = PlotMarker::ring, .size = dot_size - 1})
+            .labelled({.words = {fmt::format("{}: {:.3g}", landing_words(moment), step.loss_after)}},
+                      {12, 8}));
   } else if (!is_dragged) {
     loss = step.loss_after;  // too close to distinguish: the dot is where the step lands
   }
@@ -170,8 +161,8 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
   plot.marks.push_back(
       point_mark("", at, loss, {.colour = c.panel, .marker = PlotMarker::circle, .size = dot_size + 1.5F}));
   plot.marks.push_back(
-      named_point("dot", at, loss, look,
-                  {.words = {words}, .symbol = symbol, .colour = is_beyond ? c.alarm : c.text}, {14, -30}));
+      point_mark("dot", at, loss, look)
+          .labelled({.words = {words}, .symbol = symbol, .colour = is_beyond ? c.alarm : c.text}, {14, -30}));
 }
 
 /// The loss along the step of size `at`, with that of the token it interferes with most; `is_dragged`: the
@@ -198,9 +189,9 @@ Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool i
       loss_series("loss", moment.rates, unit, moment.losses, {.colour = ink, .width = 2.5F}));
   add_edge(plot, edge);
   plot.marks.push_back(closer_mark(moment, edge, plot.x.high));
-  plot.marks.push_back(named_point("before", 0, step.along.value,
-                                   {.colour = c.text, .marker = PlotMarker::circle, .size = dot_size},
-                                   {.words = {fmt::format("before {:.3g}", step.along.value)}}, {14, -18}));
+  plot.marks.push_back(point_mark("before", 0, step.along.value,
+                                  {.colour = c.text, .marker = PlotMarker::circle, .size = dot_size})
+                           .labelled({.words = {fmt::format("before {:.3g}", step.along.value)}}, {14, -18}));
   add_dot(plot, moment, at, is_dragged);
   if (harm) add_harm(plot, scene, *harm, at);  // its labels give way to the dot's
   plot.drags = moment.strength.has_value();

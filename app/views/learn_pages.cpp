@@ -90,10 +90,8 @@ void add_rings(Plot& plot, const LearnView& view) {
                              : ring == 1 ? turned(view, u, v, 0)
                              : ring == 2 ? turned(view, 0, u, v)
                                          : TurnedPlace{u, v, 1};
-      for (PlotSeries* const part : {&front, &behind}) {
-        part->x.push_back(at.right);
-        part->y.push_back((part == &front) == (at.depth > 0) ? at.up : nowhere);
-      }
+      front.add(at.right, at.depth > 0 ? at.up : nowhere);
+      behind.add(at.right, at.depth > 0 ? nowhere : at.up);
     }
     plot.series.push_back(std::move(behind));
     plot.series.push_back(std::move(front));
@@ -152,11 +150,10 @@ Plot empty_plot(Index channels) {
       .y = {.title = {"relative error ‖v̂ − v‖ / ‖v‖: mean over all pairs", "dashed: the worst"},
             .low = 0,
             .high = 1.6}};
-  PlotMark full = upright_mark("pairs = channels", pairs,
-                               {.colour = style::colours().faint, .width = style::line, .dash = 5});
-  full.label = {.words = {full.name}, .colour = style::colours().dim};
-  full.wish = {0, 0.85F};
-  plot.marks.push_back(full);
+  const char* const full = "pairs = channels";
+  plot.marks.push_back(
+      upright_mark(full, pairs, {.colour = style::colours().faint, .width = style::line, .dash = 5})
+          .labelled({.words = {full}, .colour = style::colours().dim}, {0, 0.85F}));
   return plot;
 }
 
@@ -167,11 +164,9 @@ void add_points(Plot& plot, const std::vector<CapacityPoint>& points, ImU32 ink,
                   .label = {.words = {words}}};
   PlotSeries worst{.look = {.colour = style::with_alpha(ink, 0.5F), .width = 1.2F, .dash = 5}};
   for (const CapacityPoint& point : points) {
-    mean.x.push_back(static_cast<double>(point.pairs));
-    mean.y.push_back(point.mean);
-    worst.y.push_back(point.worst);
+    mean.add(static_cast<double>(point.pairs), point.mean);
+    worst.add(static_cast<double>(point.pairs), point.worst);
   }
-  worst.x = mean.x;
   plot.series.push_back(std::move(worst));
   plot.series.push_back(std::move(mean));
 }
@@ -185,7 +180,7 @@ Node keys_page(Application& application) {
   const Index count = std::min(tokens, most_keys);
   const Index first = std::clamp<Index>((token - most_keys / 2) / window_step_of_keys * window_step_of_keys,
                                         0, tokens - count);
-  const Known<KeyPicture> answer = application.session.questions().ask(StoredKeys{{computed}, first, count});
+  const Known<KeyPicture> answer = ask(application, StoredKeys{{computed}, first, count});
   if (!answer.value || answer.value->first + answer.value->cosines.rows() > tokens ||
       answer.value->cosines.size() == 0)
     return scene::paragraph(answer.reason.empty() ? "The keys are being compared." : answer.reason)
@@ -221,7 +216,7 @@ Node capacity_page(Application& application) {
   for (const auto& [words, keys, ink] : kinds) {
     sweeps.push_back(present);
     sweeps.back().keys = keys;
-    const Known<std::vector<CapacityPoint>> answer = session.questions().ask(sweeps.back(), Urgency::later);
+    const Known<std::vector<CapacityPoint>> answer = ask(session, sweeps.back(), Urgency::later);
     under_way = under_way || answer.under_way;
     progress += (answer.value ? 1 : answer.progress) / static_cast<double>(std::size(kinds));
     if (answer.value) add_points(plot, *answer.value, ink, words);

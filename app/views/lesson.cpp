@@ -26,28 +26,18 @@ Node line_of_text() {
 
 Node paragraph(const LessonText& text, const Facts* facts, scene::Ink ink) {
   scene::FlowingWords words;
+  using Kind = LessonSpan::Kind;
   for (const LessonSpan& span : text) {
-    switch (span.kind) {
-      case LessonSpan::Kind::words:
-        words.add(span.text, style::Text::body, ink);
-        break;
-      case LessonSpan::Kind::strong:
-        words.add(span.text, style::Text::strong, 0);
-        break;
-      case LessonSpan::Kind::code:
-        words.add(span.text, style::Text::number, 0);
-        break;
-      case LessonSpan::Kind::formula:
-        words.add(
-            scene::row({line_of_text(), scene::formula(span.text, style::formula_label, 0)}, Gap::none));
-        break;
-      case LessonSpan::Kind::spot:
-        words.add(ringed(span.spot));
-        break;
-      case LessonSpan::Kind::number:
-        words.add(written_number(span, facts), style::Text::strong, 0);
-        break;
-    }
+    if (span.kind == Kind::formula)
+      words.add(scene::row({line_of_text(), scene::formula(span.text, style::formula_label, 0)}, Gap::none));
+    else if (span.kind == Kind::spot)
+      words.add(ringed(span.spot));
+    else
+      words.add(span.kind == Kind::number ? written_number(span, facts) : span.text,
+                span.kind == Kind::words  ? style::Text::body
+                : span.kind == Kind::code ? style::Text::number
+                                          : style::Text::strong,
+                span.kind == Kind::words ? ink : 0);
   }
   return std::move(words).flow(Gap::small);
 }

@@ -15,11 +15,6 @@ namespace {
 constexpr float words_top = 9;  // in the floor
 constexpr float words_height = 33;
 
-template <class Value>
-void toggle(std::vector<Value>& list, const Value& value) {
-  if (std::erase(list, value) == 0) list.push_back(value);
-}
-
 void wish(Session& session, const std::function<void(RaceWish&)>& edit) {
   session.change([&](SessionState& state) { edit(state.measure.wish); });
 }
@@ -30,6 +25,18 @@ Node wish_line(Session& session, const std::string& words, bool is_chosen,
   return scene::choice(words, is_chosen).told(tip).on([&session, edit = std::move(edit)] {
     wish(session, edit);
   });
+}
+
+/// The same for a value of a list, which a press takes in or out; `needed`: the last one stays.
+template <class Value>
+Node listed_line(Session& session, const std::string& words, std::vector<Value> RaceWish::*list,
+                 const std::type_identity_t<Value>& value, const std::string& tip = {}, bool needed = false) {
+  const auto edit = [list, value, needed](RaceWish& next) {
+    std::vector<Value>& all = next.*list;
+    if (std::erase(all, value) == 0 || (needed && all.empty())) all.push_back(value);
+    if constexpr (std::same_as<Value, Index>) std::ranges::sort(all);  // lengths
+  };
+  return wish_line(session, words, is_among(value, session.state().measure.wish.*list), edit, tip);
 }
 
 bool same_curves(const RaceWish& one, const RaceWish& other) {
@@ -61,9 +68,7 @@ Node curves(Session& session) {
   left += wish_line(session, "all", present.forms.empty(), [](RaceWish& next) {
             next.forms.clear();
           }).named("all forms");
-  for (const Form form : all_forms)
-    left += wish_line(session, name(form), is_among(form, present.forms),
-                      [form](RaceWish& next) { toggle(next.forms, form); });
+  for (const Form form : all_forms) left += listed_line(session, name(form), &RaceWish::forms, form);
   left += scene::caption("Beside them");
   left += wish_line(session, "softmax", present.peer, [](RaceWish& next) { next.peer = !next.peer; });
   Nodes rules = {wish_line(session,
@@ -72,10 +77,8 @@ Node curves(Session& session) {
                      .named("open rule")};
   for (const Variant& variant : variants()) {
     if (variant.id == "softmax") continue;
-    rules += wish_line(
-                 session, variant.label, is_among(variant.id, present.variants),
-                 [id = variant.id](RaceWish& next) { toggle(next.variants, id); }, variant.words)
-                 .named(variant.id);
+    rules +=
+        listed_line(session, variant.label, &RaceWish::variants, variant.id, variant.words).named(variant.id);
   }
   return scene::top_row(
       {scene::column(std::move(left)).filling(),
@@ -97,19 +100,13 @@ Node where(Session& session) {
                                                     [](RaceWish& next) { next.devices.clear(); })};
   for (const Backend* const device : session.devices()) {
     const std::string reason = session.why_not_on(*device, Form::recurrent, nullptr);
-    all += wish_line(
-        session, device->name(), is_among(device->name(), present.devices),
-        [id = device->name()](RaceWish& next) { toggle(next.devices, id); },
-        reason.empty() ? std::string() : "Shown from reports; here it cannot be used: " + reason);
+    all +=
+        listed_line(session, device->name(), &RaceWish::devices, device->name(),
+                    reason.empty() ? std::string() : "Shown from reports; here it cannot be used: " + reason);
   }
   all += scene::caption("Precisions");
-  for (const Precision precision : all_precisions) {
-    all += wish_line(session, name(precision), is_among(precision, present.precisions),
-                     [precision](RaceWish& next) {
-                       toggle(next.precisions, precision);
-                       if (next.precisions.empty()) next.precisions = {precision};
-                     });
-  }
+  for (const Precision precision : all_precisions)
+    all += listed_line(session, name(precision), &RaceWish::precisions, precision, {}, true);
   return scene::column(std::move(all));
 }
 
@@ -121,17 +118,12 @@ std::string lengths_words(const Lengths& lengths) {
 
 Node lengths(Session& session) {
   constexpr Index longest = 65536;
-  const RaceWish& present = session.state().measure.wish;
-  std::set<Index> offered(present.lengths.begin(), present.lengths.end());
+  const std::vector<Index>& present = session.state().measure.wish.lengths;
+  std::set<Index> offered(present.begin(), present.end());
   for (Index tokens = 16; tokens <= longest; tokens *= 2) offered.insert(tokens);
   Nodes all = {scene::caption("Lengths that are raced here, in tokens")};
-  for (const Index tokens : offered) {
-    all += wish_line(session, in_digits(tokens), is_among(tokens, present.lengths), [tokens](RaceWish& next) {
-      toggle(next.lengths, tokens);
-      if (next.lengths.empty()) next.lengths = {tokens};
-      std::ranges::sort(next.lengths);
-    });
-  }
+  for (const Index tokens : offered)
+    all += listed_line(session, in_digits(tokens), &RaceWish::lengths, tokens, {}, true);
   all += scene::caption("Points that take over 2 s per run are left out.");
   return scene::column(std::move(all));
 }
@@ -532,8 +524,8 @@ const MeasuredNow& measured(Application& application) {
                       .selection = wished_curves(session.state()),
                       .whole = session.state().measure.whole,
                       .figures = nullptr};
-  const Known<RaceFigures> answer = session.questions().ask(
-      FiguresOfRaces{made_of(next.reports, &SeenReport::report), next.leading, next.selection, next.whole});
+  const Known<RaceFigures> answer = ask(session, FiguresOfRaces{made_of(next.reports, &SeenReport::report),
+                                                                next.leading, next.selection, next.whole});
   if (!answer.value || answer.stale) return kept.now;
   next.figures = answer.value;
   kept.now = std::move(next);

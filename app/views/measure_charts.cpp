@@ -146,8 +146,7 @@ struct RacePlot {
                      .band = leads ? 0.18F : 0.08F};
     for (const RacePoint& point : line.points) {
       const Quartiles& seconds = seconds_of(point, now.whole);
-      curve.x.push_back(static_cast<double>(point.entry.tokens));
-      curve.y.push_back(value(point, seconds.median));
+      curve.add(static_cast<double>(point.entry.tokens), value(point, seconds.median));
       curve.low.push_back(value(point, seconds.low));
       curve.high.push_back(value(point, seconds.high));
     }
@@ -195,9 +194,8 @@ struct RacePlot {
 
   void add_change(const std::string& name, double at, const std::string& length, const std::string& words,
                   ImU32 colour) {
-    PlotMark mark = upright_mark(name + "/" + words, at, {.colour = colour, .width = 1.5F, .dash = 5});
-    mark.label = {.words = {length}, .notes = {words}, .is_strong = true};
-    plot.marks.push_back(std::move(mark));
+    plot.marks.push_back(upright_mark(name + "/" + words, at, {.colour = colour, .width = 1.5F, .dash = 5})
+                             .labelled({.words = {length}, .notes = {words}, .is_strong = true}));
   }
 
   /// The lengths at which the fastest curve changes: where curves cross, and where a curve begins or ends.
@@ -325,21 +323,17 @@ void add_roof(Plot& plot, const RaceRoof& roof, const std::string& whose, const 
   const PlotLook look = {
       .colour = style::colours().dim, .width = 1.5F, .dash = roof.device == "cpu" ? 0.0F : 5.0F};
   const double foot = std::max(plot.x.low, plot.y.low / most.bytes_per_second);
-  PlotMark slope = line_mark(foot, foot * most.bytes_per_second, ridge, most.flops_per_second, look);
   const double bytes = most.bytes_per_second;
-  slope.name = "slope " + whose;
-  slope.label = {.words = {bytes < 9.995e11 ? plain_number(bytes / 1e9) + " GB/s"
-                                            : plain_number(bytes / 1e12) + " TB/s"},
-                 .is_needed = false};
-  slope.wish = {0.5F, 0.45F};
-  PlotMark flat = line_mark(ridge, most.flops_per_second, plot.x.high, most.flops_per_second, look);
-  flat.name = "roof " + whose;
-  flat.label = {.words = {fmt::format("{}{} {}", whose.empty() ? "" : whose + " ",
-                                      unit.words(most.flops_per_second), unit.name)},
-                .is_needed = false};
-  flat.wish = {1, 0};
-  plot.marks.push_back(std::move(flat));
-  plot.marks.push_back(std::move(slope));
+  const auto add = [&](const char* name, PlotMark line, std::string words, ImVec2 wish) {
+    line.name = name + whose;
+    plot.marks.push_back(std::move(line).labelled({.words = {std::move(words)}, .is_needed = false}, wish));
+  };
+  add("roof ", line_mark(ridge, most.flops_per_second, plot.x.high, most.flops_per_second, look),
+      fmt::format("{}{} {}", whose.empty() ? "" : whose + " ", unit.words(most.flops_per_second), unit.name),
+      {1, 0});
+  add("slope ", line_mark(foot, foot * bytes, ridge, most.flops_per_second, look),
+      bytes < 9.995e11 ? plain_number(bytes / 1e9) + " GB/s" : plain_number(bytes / 1e12) + " TB/s",
+      {0.5F, 0.45F});
 }
 
 Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
@@ -365,12 +359,12 @@ Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
     PlotLook look = curve_look(each.line->of, true);
     look.marker = PlotMarker::circle;
     look.size = 4;
-    PlotMark mark = point_mark(each.line->name, each.intensity, each.rate, look);
-    mark.label = {.words = {without_chunk(each.line->name) + " " + unit.words(each.rate)},
-                  .is_needed = false};
-    mark.wish = {9, -7};
-    mark.tip = point_words(*each.point, now.lead());
-    plot.marks.push_back(std::move(mark));
+    plot.marks.push_back(
+        point_mark(each.line->name, each.intensity, each.rate, look)
+            .labelled(
+                {.words = {without_chunk(each.line->name) + " " + unit.words(each.rate)}, .is_needed = false},
+                {9, -7}));
+    plot.marks.back().tip = point_words(*each.point, now.lead());
   }
   return plot;
 }

@@ -135,7 +135,7 @@ Node buttons(Application& application, const NamedFile& named, const std::string
 
 Node names_content(Application& application, NamedFile& named) {
   Session& session = application.session;
-  const auto answer = session.questions().ask(ArraysOfFile{named.file.string(), named.heads_first});
+  const auto answer = ask(session, ArraysOfFile{named.file.string(), named.heads_first});
   Nodes all = {scene::line(fmt::format("Arrays of {}", named.file.filename().string()), style::Text::title),
                scene::caption("Which array is which input of the rule? A picture shows its first head.")};
   if (named.file == path_in_id(session.data().id)) all += doubt_rows(application, session.data().doubts);

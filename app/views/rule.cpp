@@ -259,15 +259,14 @@ Node found_panel(Application& application) {
   };
   std::ranges::for_each(kept_for(text, [&] { return rule_facts(rule); }), add_fact);
   if (is_computed && application.level() == Level::all) {
-    const auto costs =
-        session.questions().ask(FormCosts{computed, session.choice().chunk_size}, Urgency::later);
+    const auto costs = ask(session, FormCosts{computed, session.choice().chunk_size}, Urgency::later);
     if (costs.value) add_fact({.name = "cost", .words = in_words(*costs.value)});
-    const auto growth = session.questions().ask(GrowthOfRule{computed}, Urgency::later);
+    const auto growth = ask(session, GrowthOfRule{computed}, Urgency::later);
     if (growth.value && *growth.value)
       add_fact({.name = "stable", .words = in_words(**growth.value, *computed->data)});
   }
   all += scene::column(std::move(rows)).named("facts");
-  const Known<NearestRule> nearest = session.questions().ask(NearestTo{variant.id});
+  const Known<NearestRule> nearest = ask(session, NearestTo{variant.id});
   if (nearest.value && nearest.value->variant && nearest.value->variant != &variant)
     all +=
         scene::column(
@@ -281,8 +280,8 @@ Node found_panel(Application& application) {
   if (!variant.loss.latex.empty()) all += scene::formula(variant.loss.latex);
   all += scene::rule();
   all += scene::row({scene::heading("Its forms"), scene::rest(), scene::tag("largest difference")});
-  const Known<VerifyReport> proof = session.questions().ask(
-      VerifiedVariant{.variant = rule.variant.id, .random_cases = cases_tried}, Urgency::later);
+  const Known<VerifyReport> proof =
+      ask(session, VerifiedVariant{.variant = rule.variant.id, .random_cases = cases_tried}, Urgency::later);
   for (const Form form : all_forms) all += form_row(rule.variant, form, proof);
   if (!proof.reason.empty()) all += scene::text(proof.reason, style::Text::caption, style::colours().alarm);
   all +=

@@ -75,7 +75,7 @@ std::shared_ptr<const Record> recurrence_of(Application& application, const Sigh
   const bool is_compared = substitution_of(operation) || operation.purpose == Purpose::output;
   if (!recurrent || !is_compared || sight.trace->form == Form::recurrent) return nullptr;
   const Index block = recurrent->block_of(sight.trace->token(sight.cursor), 0);
-  const Known<Record> answer = application.session.questions().ask(BlockRecord{recurrent, block});
+  const Known<Record> answer = ask(application, BlockRecord{recurrent, block});
   return answer.stale ? nullptr : answer.value;
 }
 
@@ -131,8 +131,7 @@ void update_enlarged(KeptStage& kept, Application& application, const Sight& sig
   if (!is_same) kept.layout_key.reset();
   kept.enlarged = application.enlarged;
   if (!kept.enlarged) return;
-  const Known<MatrixFigures> figures =
-      application.session.questions().ask(PictureFigures{kept.record, *kept.enlarged});
+  const Known<MatrixFigures> figures = ask(application, PictureFigures{kept.record, *kept.enlarged});
   const bool has_figures = fresh(figures);
   if (is_same && kept.has_figures == has_figures) return;
   kept.has_figures = has_figures;

@@ -230,8 +230,7 @@ Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<con
   WordChoice words = asked_choice(session).words;
   words.most = most_columns;
   if (like) words.pinned = asked_tokens(like->table);
-  Known<MemoryStory> known =
-      session.questions().ask(StoryAtToken{computed, session.token(), std::move(words)});
+  Known<MemoryStory> known = ask(session, StoryAtToken{computed, session.token(), std::move(words)});
   if (known.value) name_words(asked_tokens(known.value->table));
   return known;
 }

@@ -119,10 +119,8 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
   const auto add = [&](const char* name, Answered ExperimentRow::*answered, ImU32 colour) {
     PlotSeries series{
         .name = name, .look = {.colour = colour, .marker = PlotMarker::circle}, .label = {.words = {name}}};
-    for (const ExperimentRow& row : rows) {
-      series.x.push_back(static_cast<double>(row.overwritten));
-      series.y.push_back(static_cast<double>((row.*answered).right));
-    }
+    for (const ExperimentRow& row : rows)
+      series.add(static_cast<double>(row.overwritten), static_cast<double>((row.*answered).right));
     series.tip = [rows, answered](std::size_t i) {
       return fmt::format("{} of {} right; {} named an earlier value", (rows[i].*answered).right,
                          rows[i].texts, (rows[i].*answered).older);
@@ -143,7 +141,7 @@ Node tried_texts(Application& application, const ReadText& text) {
   TriedTexts question{.model = text.typed.model, .interventions = {}};
   for (const Intervention& each : text.typed.interventions) question.interventions.push_back(to_string(each));
   Known<std::vector<ExperimentRow>> tried;
-  if (tries) tried = session.questions().ask(question, Urgency::later);
+  if (tries) tried = ask(session, question, Urgency::later);
   Nodes all = {scene::heading("Twenty random texts")};
   if (!tries) {
     all += scene::paragraph("Texts about three jars; the fact about one is overwritten 0 to 3 times.");
@@ -161,11 +159,12 @@ Node tried_texts(Application& application, const ReadText& text) {
 void add_memories(Nodes& all, Application& application, const std::shared_ptr<const ReadText>& text) {
   Session& session = application.session;
   const Index token = session.token();
-  const auto now = session.questions().ask(
-      TextAnswers{.of = text, .is_changed = true, .token = token, .words = asked_choice(session).words});
+  const auto now =
+      ask(session,
+          TextAnswers{.of = text, .is_changed = true, .token = token, .words = asked_choice(session).words});
   if (!now.value) return;
   const WordChoice same = {.pinned = asked_tokens(now.value->table)};
-  const auto before = session.questions().ask(TextAnswers{.of = text, .token = token, .words = same});
+  const auto before = ask(session, TextAnswers{.of = text, .token = token, .words = same});
   if (!before.value || before.value->table.words.size() != now.value->table.words.size()) return;
   const AnswerTable& trained = before.value->table;
   const AnswerTable& changed = now.value->table;
@@ -201,7 +200,7 @@ Node answers(Application& application) {
   all += scene::caption(surprise_words(*text));
   if (text->is_changed()) add_memories(all, application, text);
   all += scene::heading("Effect of each head on the answer");
-  const auto effects = application.session.questions().ask(HeadEffects{text});
+  const auto effects = ask(application, HeadEffects{text});
   const bool is_known = effects.value && !effects.stale;
   all +=
       scene::caption(is_known                 ? strongest_words(*text, *effects.value)
@@ -266,7 +265,7 @@ Node value_menu(Application& application, const char* kind, const std::string& w
 
 Node value_menus(Application& application, const std::shared_ptr<const ReadText>& text) {
   std::vector<std::pair<std::string, std::string>> rules, mistakes;
-  if (const auto fitting = application.session.questions().ask(FittingRules{text}); fitting.value) {
+  if (const auto fitting = ask(application, FittingRules{text}); fitting.value) {
     for (const std::string& id : *fitting.value) rules.emplace_back(id, find_variant(id).label);
   }
   for (const Fault& fault : faults()) mistakes.emplace_back(fault.id, fault.label);

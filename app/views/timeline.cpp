@@ -177,7 +177,7 @@ std::string token_words(Session& session, Index token, Index bad) {
   std::string words = fmt::format("token {}: {}", token + 1, quoted_word(computed, token));
   words += facts_words(computed, token, computed.recall(token));
   if (token < last) {
-    const auto kept = session.questions().ask(KeptSince{{session.computed()}, token, last});
+    const auto kept = ask(session, KeptSince{{session.computed()}, token, last});
     if (kept.value && *kept.value) words += kept_words(**kept.value, quoted_word(computed, last));
   }
   if (const std::string read = reading_words(session, token); !read.empty()) words += "\n" + read;
@@ -339,20 +339,12 @@ std::vector<Index> strongest_writes(std::span<const double> strengths, std::span
   for (Index t = begin; t < end; ++t) {
     if (strength(t) > 0 && strength(t) >= strongest / 2) found.push_back(t);
   }
-  // A heap finds the few strongest of many without sorting all; of equal ones the first.
-  const auto is_behind = [&](Index x, Index y) {
-    return strength(x) != strength(y) ? strength(x) < strength(y) : x > y;
-  };
-  std::ranges::make_heap(found, is_behind);
+  std::ranges::stable_sort(found, std::ranges::greater(), strength);
   std::vector<Index> words;
-  while (!found.empty() && words.size() < most) {
-    std::ranges::pop_heap(found, is_behind);
-    const Index t = found.back();
-    found.pop_back();
-    const auto label = visible_label(entry(labels, t));
-    const bool is_known =
-        std::ranges::any_of(words, [&](Index known) { return visible_label(entry(labels, known)) == label; });
-    if (!is_known) words.push_back(t);
+  for (const Index t : found) {
+    if (words.size() == most) break;
+    const auto label_of = [&](Index token) { return visible_label(entry(labels, token)); };
+    if (!is_among(label_of(t), words, label_of)) words.push_back(t);
   }
   std::ranges::sort(words);
   return words;

@@ -184,11 +184,10 @@ WrongHere about_device(const Application& application, Form form) {
 /// What is wrong: formula, tensors and, except in a story, arithmetic. `reason`: a sentence for when no step
 /// differs; `message`: why equations cannot be evaluated, usually empty.
 Node wrong(Application& application, const std::string& reason, const std::string& message) {
-  Questions& questions = application.session.questions();
   const bool has_fault = !application.session.state().verify.fault.id.empty();
   const WrongHere asked =
       has_fault ? about_fault<WrongHere>(application) : about_device(application, proof_form(application));
-  const auto answer = questions.ask(asked, has_fault ? Urgency::now : Urgency::later);
+  const auto answer = ask(application, asked, has_fault ? Urgency::now : Urgency::later);
   if (answer.value && !answer.stale && *answer.value) {
     const WrongPlace& place = **answer.value;
     const FormulaChange& change = place.tensor.change;
@@ -202,7 +201,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   if (!message.empty()) return scene::paragraph("Its equations cannot be computed: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
   if (answer.value && !answer.stale) return scene::paragraph(reason);
-  return awaiting("looking for the first tensor that differs", answer, questions, asked);
+  return awaiting("looking for the first tensor that differs", answer, application, asked);
 }
 
 Node faulty(Application& application) {
@@ -215,7 +214,7 @@ Node faulty(Application& application) {
         is_known
             ? scene::paragraph(fmt::format("“{}” is not injected. {}", fault.label,
                                            refused.empty() ? "It " + figures.value->without + "." : refused))
-            : awaiting("computing the faulty equations", figures, application.session.questions(),
+            : awaiting("computing the faulty equations", figures, application,
                        about_fault<FaultHere>(application));
     return scene::column({headline(application, fault.label), std::move(why)}, Gap::wide);
   }
@@ -257,8 +256,8 @@ std::optional<std::string> telling_fault(Application& application) {
   std::vector<std::string> ids = {"solve-sign", "write-sign", "nothing-erased"};  // easy to explain
   for (const Fault& fault : faults()) ids.push_back(fault.id);
   for (const std::string& id : ids) {
-    const Known<FaultFigures> figures = application.session.questions().ask(
-        FaultHere{without_fault(application.session.computed()), proof_form(application), id},
+    const Known<FaultFigures> figures = ask(
+        application, FaultHere{without_fault(application.session.computed()), proof_form(application), id},
         Urgency::later);
     if (!figures.value || figures.stale) return std::nullopt;
     if (figures.value->without.empty() && figures.value->noticed()) return id;
@@ -403,8 +402,7 @@ void add_faults(Nodes& all, Application& application) {
   for (const Fault& fault : faults() | std::views::reverse) {
     const FaultHere key{.of = without_fault(application.session.computed()), .form = form, .fault = fault.id};
     listed.push_back({&fault, {}});
-    if (tries || fault.id == chosen)
-      listed.back().figures = application.session.questions().ask(key, Urgency::later);
+    if (tries || fault.id == chosen) listed.back().figures = ask(application, key, Urgency::later);
   }
   std::ranges::reverse(listed);
   const auto known = std::ranges::count_if(listed, &Listed::known);
@@ -497,7 +495,7 @@ void inject(Application& application, const std::string& fault) {
 
 Known<FaultFigures> ask_present_fault(Application& application) {
   if (application.session.state().verify.fault.id.empty()) return {};
-  return application.session.questions().ask(about_fault<FaultHere>(application));
+  return ask(application, about_fault<FaultHere>(application));
 }
 
 FragileHere about_fragile(const Application& application) {
@@ -510,13 +508,13 @@ FragileHere about_fragile(const Application& application) {
 Known<FragileFigures> ask_present_fragile(Application& application) {
   const VerifyState& verify = application.session.state().verify;
   if (verify.fragile.empty() || !verify.fault.id.empty()) return {};
-  return application.session.questions().ask(about_fragile(application));
+  return ask(application, about_fragile(application));
 }
 
 Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form) {
   const auto computed = application.session.computed();
   if (!computed || !parts_on_device(*computed, form)) return {};
-  return application.session.questions().ask(about_device(application, form), Urgency::later);
+  return ask(application, about_device(application, form), Urgency::later);
 }
 
 void go_to_departure(Application& application, Form form, const Departure& at) {

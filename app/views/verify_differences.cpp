@@ -32,14 +32,14 @@ std::vector<AgreementRow> rows_of(Application& application) {
     key.arithmetic = Arithmetic::f64;
     const double allowed = tolerance(*computed.variant, computed.sequence.settings, Precision::f64).error;
     rows.push_back({fmt::format("{} f64{}", name(form), on_device(computed.choice)),
-                    application.session.questions().ask(key, Urgency::later), allowed});
+                    ask(application, key, Urgency::later), allowed});
   }
   key.form = proof_form(application);
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16}) {
     if (arithmetic != Arithmetic::f32 && !application.shows_all()) break;  // f32 alone, for comparison
     key.arithmetic = arithmetic;
-    rows.push_back({fmt::format("{} {}", name(key.form), name(arithmetic)),
-                    application.session.questions().ask(key, Urgency::later)});
+    rows.push_back(
+        {fmt::format("{} {}", name(key.form), name(arithmetic)), ask(application, key, Urgency::later)});
   }
   return rows;
 }
@@ -159,10 +159,8 @@ Plot agreement_plot(const Application& application, const std::vector<AgreementR
   }
   const double allowed = rows.empty() ? 0 : rows.front().allowed;
   if (allowed <= 0) return plot;
-  PlotMark line = upright_mark("tolerance", allowed, {.colour = c.good, .width = 1.5F});
-  line.label = {.words = {"tolerance of f64"}, .colour = c.good};
-  line.wish = {0, 0.75F};
-  plot.marks.push_back(std::move(line));
+  plot.marks.push_back(upright_mark("tolerance", allowed, {.colour = c.good, .width = 1.5F})
+                           .labelled({.words = {"tolerance of f64"}, .colour = c.good}, {0, 0.75F}));
   return plot;
 }
 
@@ -236,7 +234,7 @@ void add_forms(Application& application, ProofLines& all) {
     key.form = form;
     const bool is_reference = form == Form::recurrent && is_cpu(*computed.device);
     const bool has_fault = !verify.fault.id.empty() && verify.fault.form == form;
-    add_line(all, application.session.questions().ask(key, Urgency::later),
+    add_line(all, ask(application, key, Urgency::later),
              {.words = is_reference ? std::string("recurrent f64: the reference") : name(form),
               .after = is_reference ? ""
                                     : fmt::format(" f64{}{}", on_device(computed.choice),
@@ -260,7 +258,7 @@ void add_precisions(Application& application, ProofLines& all) {
   for (const Arithmetic arithmetic : all_arithmetics) {
     if (arithmetic == Arithmetic::f64 && has_f64) continue;
     key.arithmetic = arithmetic;
-    const Known<Seen> answer = application.session.questions().ask(key, Urgency::later);
+    const Known<Seen> answer = ask(application, key, Urgency::later);
     add_line(all, answer,
              {.words = name(key.form),
               .after = fmt::format(" {}{}", name(arithmetic),
@@ -327,8 +325,7 @@ void add_points(PlotSeries& series, const std::vector<double>& errors, const Wor
       const double error = errors.at(static_cast<std::size_t>(t));
       worst = std::max(worst, error < largest ? error : largest);  // NaN becomes `largest`
     }
-    series.x.push_back((places.left(first) + places.left(end)) / 2);
-    series.y.push_back(std::max(worst, exact));
+    series.add((places.left(first) + places.left(end)) / 2, std::max(worst, exact));
     first = end;
   }
 }
@@ -534,8 +531,8 @@ std::string agreement_verdict(Application& application) {
 }
 
 Node agreement_chart(Application& application) {
-  const Known<std::vector<DigitsLost>> digits = application.session.questions().ask(
-      DigitsHere{without_fault(application.session.computed())}, Urgency::later);
+  const Known<std::vector<DigitsLost>> digits =
+      ask(application, DigitsHere{without_fault(application.session.computed())}, Urgency::later);
   return scene::plotted(agreement_plot(application, rows_of(application), digits));
 }
 
@@ -549,7 +546,7 @@ Node fragile_form(Application& application) {
   Nodes right = {field_choice(application.session, &SessionState::verify, &VerifyState::breaks,
                               {{"data that break it", true}, {"data that do not", false}})};
   if (!is_known) {
-    right += awaiting("computing it", answer, application.session.questions(), about_fragile(application));
+    right += awaiting("computing it", answer, application, about_fragile(application));
   } else if (!answer.value->run) {
     right += said(answer.value->reason);
   } else {

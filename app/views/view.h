@@ -20,6 +20,16 @@ using scene::Nodes;
 /// sequence without tokens: ", so nothing is read".
 std::string nothing_to_show(const Application& application, const char* without_tokens);
 
+/// What is known of a question, which stays wanted while it is asked in every frame.
+template <Question Key>
+Known<ValueOf<Key>> ask(Session& session, const Key& question, Urgency urgency = Urgency::now) {
+  return session.questions().ask(question, urgency);
+}
+template <Question Key>
+Known<ValueOf<Key>> ask(Application& application, const Key& question, Urgency urgency = Urgency::now) {
+  return ask(application.session, question, urgency);
+}
+
 /// The answer to the present question; null: it is not known yet, if another one's stands for it or not.
 template <class Value>
 const Value* fresh(const Known<Value>& answer) {
@@ -50,7 +60,8 @@ std::vector<std::pair<std::string, Value>> named_values() {
 /// If the answer to `asked` takes longer than `noticed_after`: `words`, the progress and a button to stop it.
 /// Empty before that, and when the answer is there.
 template <class Value, Question Key>
-Node awaiting(std::string_view words, const Known<Value>& answer, Questions& questions, const Key& asked) {
+Node awaiting(std::string_view words, const Known<Value>& answer, Application& application,
+              const Key& asked) {
   constexpr double noticed_after = 0.3;  // seconds
   if (!answer.under_way || answer.seconds < noticed_after) return scene::column({});
   const std::string far =
@@ -58,7 +69,7 @@ Node awaiting(std::string_view words, const Known<Value>& answer, Questions& que
   return scene::row({scene::mark(Mark::Kind::spinner, scene::dim_ink),
                      scene::line(fmt::format("{}{}", words, far), style::Text::caption, scene::dim_ink),
                      scene::word_button("stop")
-                         .on([&questions, asked] { questions.give_up(asked); })
+                         .on([&application, asked] { application.session.questions().give_up(asked); })
                          .told("Stops it; what is shown stays.")});
 }
 

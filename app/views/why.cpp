@@ -387,8 +387,7 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
                  bool is_low) {
   const WrittenCell& written = *asked.cell.written;
   const Known<WhoWroteIt>& told = asked.told;
-  const Node waiting =
-      awaiting("computing the contributions", told, application.session.questions(), *asked.key);
+  const Node waiting = awaiting("computing the contributions", told, application, *asked.key);
   all += heading_of(written);
   if (!told.value) {
     if (!told.under_way) all += scene::caption(told.reason);
@@ -460,7 +459,7 @@ Node explained(Application& application, const CellFocus& cell) {
   asked.pointed = std::exchange(pointed_writer(), std::nullopt);
   if (answer.written) {
     asked.key = WhoWrote{application.session.sight().computation, answer.written->number, most_writers};
-    asked.told = application.session.questions().ask(*asked.key);
+    asked.told = ask(application, *asked.key);
   }
   // Fewer and fewer writers, then the same with everything else in less room.
   constexpr std::size_t roomy = most_writers - least_writers - 1;
