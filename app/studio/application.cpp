@@ -46,7 +46,6 @@ void put_back(const ImGuiErrorRecoveryState& before, float alpha) {
   ImGui::GetStyle().Alpha = alpha;
 }
 
-/// Whether a key or a button of the mouse is pressed in this frame.
 bool is_anything_pressed() {
   return std::ranges::any_of(std::views::iota(int{ImGuiKey_NamedKey_BEGIN}, int{ImGuiKey_NamedKey_END}),
                              [](int key) { return ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), false); });
@@ -424,7 +423,6 @@ void Application::draw_panels() {
   }
 }
 
-/// Draws what lies in the window `title`, or what went wrong there.
 void Application::draw_part(const char* title, const std::function<void()>& draw) {
   const std::string problem = guarded(draw);
   if (problem.empty()) return;

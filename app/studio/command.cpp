@@ -52,6 +52,14 @@ int distance(const std::string& text, const std::string& word) {
   return best;
 }
 
+/// Whether a field of text uses the key itself.
+bool edits_text(int chord) {
+  constexpr ImGuiKey with_control[] = {ImGuiKey_C, ImGuiKey_L,         ImGuiKey_V,         ImGuiKey_Y,
+                                       ImGuiKey_Z, ImGuiKey_LeftArrow, ImGuiKey_RightArrow};
+  const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_);
+  return (chord & ImGuiMod_Ctrl) == 0 || is_among(key, with_control);
+}
+
 }  // namespace
 
 const Command& find_command(const Application& application, std::string_view id) {
@@ -87,18 +95,6 @@ std::string key_name(int chord) {
   const KeySign* const sign = row_called(signs, key, &KeySign::first);
   return name + (sign ? sign->second : ImGui::GetKeyName(key));
 }
-
-namespace {
-
-/// Whether a field of text uses the key itself.
-bool edits_text(int chord) {
-  constexpr ImGuiKey with_control[] = {ImGuiKey_C, ImGuiKey_L,         ImGuiKey_V,         ImGuiKey_Y,
-                                       ImGuiKey_Z, ImGuiKey_LeftArrow, ImGuiKey_RightArrow};
-  const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_);
-  return (chord & ImGuiMod_Ctrl) == 0 || is_among(key, with_control);
-}
-
-}  // namespace
 
 void handle_keys(Application& application) {
   const ImGuiIO& io = ImGui::GetIO();

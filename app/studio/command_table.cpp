@@ -28,7 +28,6 @@ Key held(int chord) {
   return key;
 }
 
-/// The rows, to which those of one group are added.
 struct CommandTable {
   std::vector<Command> rows = {};
   std::string group = {};
@@ -257,15 +256,6 @@ std::string compared_with(Precision precision) {
              : fmt::format("the f64 recurrence on {} inputs", name(given_in(precision)));
 }
 
-void read_the_other_way(Application& application) {
-  choose_read(application.session, !is_read_before(application.session.computed()->sequence.settings));
-}
-
-std::string no_other_read(const Application& application) {
-  const auto computed = application.session.computed();
-  return computed ? no_read_order(*computed->variant, computed->sequence.settings) : "nothing is open yet";
-}
-
 void add_forms(CommandTable& forms) {
   int key = ImGuiKey_1;
   for (const Form form : all_forms)
@@ -301,8 +291,15 @@ void add_forms(CommandTable& forms) {
     forms.add(fmt::format("chunk.{}", size), "chunks of " + counted(size, "token", "tokens"), 0,
               choosing([size](Choice& choice) { choice.chunk_size = size; }),
               [size](const Application& a) { return no_chunk_of(a, size); });
-  forms.add("form.read", "read the output before or after this token's write", 0, read_the_other_way,
-            no_other_read);
+  forms.add(
+      "form.read", "read the output before or after this token's write", 0,
+      [](Application& a) {
+        choose_read(a.session, !is_read_before(a.session.computed()->sequence.settings));
+      },
+      first_of(nothing_open, [](const Application& a) {
+        const auto computed = a.session.computed();
+        return no_read_order(*computed->variant, computed->sequence.settings);
+      }));
 }
 
 void add_changes(CommandTable& changes) {
@@ -358,10 +355,7 @@ void add_data(CommandTable& data) {
 }
 
 void enlarge(Application& application) {
-  if (application.enlarged)
-    application.enlarged.reset();
-  else
-    application.enlarged = application.focus()->tensor;
+  application.enlarged = application.enlarged ? std::nullopt : std::optional(application.focus()->tensor);
 }
 
 void present(Application& application) {
@@ -386,12 +380,6 @@ void add_zoom(CommandTable& view, const char* id, const char* words, int key, in
              direction > 0 ? "this is the largest size" : "this is the smallest size"));
 }
 
-const char* level_words(Level level) {
-  constexpr const char* words[] = {"the story", "the usual panels", "everything"};
-  return entry(words, level);
-}
-
-/// Why only the story can be shown.
 std::string has_room_for_more(const Application& application) {
   return application.is_narrow() ? "the window is too narrow for more than the story" : "";
 }
@@ -433,9 +421,11 @@ void add_view(CommandTable& group) {
   group.add("view.theme.dark", "dark theme", 0, showing([](ViewOptions& view) { view.theme = Theme::dark; }));
   group.add("view.theme.light", "light theme", 0,
             showing([](ViewOptions& view) { view.theme = Theme::light; }));
-  for (const Level level : all_of<Level>)
-    group.add(fmt::format("view.level.{}", name(level)), fmt::format("show {}", level_words(level)), 0,
-              showing([level](ViewOptions& view) { view.level = level; }), has_room_for_more);
+  for (const auto& [level, shown] : {std::pair(Level::story, "show the story"),
+                                     {Level::work, "show the usual panels"},
+                                     {Level::all, "show everything"}})
+    group.add(fmt::format("view.level.{}", name(level)), shown, 0,
+              showing([level = level](ViewOptions& view) { view.level = level; }), has_room_for_more);
   add_level(group, "view.more", "show more", ImGuiKey_I, 1, "everything is shown");
   add_level(group, "view.less", "show less", ImGuiMod_Shift | ImGuiKey_I, -1, "only the story is shown");
   group.add("view.shared_scale", "one colour scale for all matrices, or one each", ImGuiKey_C,
@@ -600,11 +590,6 @@ WhyNot no_way(int direction) {
                   unless(goes_on, "this is the end of the rail"));
 }
 
-SessionState with_handle_on(SessionState state) {
-  state.compare.handle = (handle_side(state) + 1) % compared_sides(state).size();
-  return state;
-}
-
 void add_way_on_rail(CommandTable& compare, const char* id, const char* words, int key, int direction) {
   compare.add(
       id, words, held(key), [=](Application& a) { move_handle(a, direction); }, no_way(direction));
@@ -629,7 +614,11 @@ void add_compare(CommandTable& compare) {
   compare.add("compare.reference", "make this side the baseline", ImGuiKey_R,
               changing([](const SessionState& state) { return with_reference(state, handle_side(state)); }),
               not_here, "Compares all others with the side that has the rail's handle");
-  compare.add("compare.handle", "give the handle to the next side", 0, changing(with_handle_on), not_here);
+  compare.add("compare.handle", "give the handle to the next side", 0, changing([](SessionState state) {
+                state.compare.handle = (handle_side(state) + 1) % compared_sides(state).size();
+                return state;
+              }),
+              not_here);
   add_way_on_rail(compare, "compare.further", "move the handle along the rail", ImGuiKey_Period, 1);
   add_way_on_rail(compare, "compare.back", "move the handle back", ImGuiKey_Comma, -1);
 }
@@ -685,20 +674,18 @@ void add_presets(CommandTable& group) {
 }
 
 void add_text(CommandTable& group) {
-  group.add("text.open", "type your own text", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
-    if (!application.session.data().read) application.session.open_named(text_id(usual_text()));
-    application.show_data = false;
-    application.typing = application.wants_keyboard = true;
-  });
-  group.add("text.type", "type in the text", 0, [](Application& application) {
-    if (!application.session.data().read) application.session.open_named(text_id(usual_text()));
-    application.typing = !application.typing;
-    application.wants_keyboard = application.typing;
-  });
-  const WhyNot no_text = [](const Application& application) {
-    return application.session.data().read ? std::string()
-                                           : std::string("No typed text is open: Ctrl+T opens one");
+  const auto type = [](Application& application, bool types) {
+    if (!application.session.data().read) application.open_first_text();
+    application.typing = application.wants_keyboard = types;
   };
+  group.add("text.open", "type your own text", ImGuiMod_Ctrl | ImGuiKey_T, [type](Application& application) {
+    type(application, true);
+    application.show_data = false;
+  });
+  group.add("text.type", "type in the text", 0,
+            [type](Application& application) { type(application, !application.typing); });
+  const WhyNot no_text = unless([](const Application& a) { return a.session.data().read != nullptr; },
+                                "No typed text is open: Ctrl+T opens one");
   // `value` of the change at the present token.
   const auto toggling = [](const char* kind, std::string (*value)(const Session&)) -> Perform {
     return [kind, value](Application& application) {
@@ -719,10 +706,7 @@ void add_text(CommandTable& group) {
   group.add("text.clear", "empty the memory before this token", 0, toggling("clear", word), no_text);
   group.add(
       "text.as_trained", "undo all changes of the model", 0,
-      [](Application& application) {
-        application.session.read(application.session.data().read->typed.as_trained());
-      },
-      no_text);
+      [](Application& a) { a.session.read(a.session.data().read->typed.as_trained()); }, no_text);
 }
 
 }  // namespace

@@ -30,7 +30,6 @@ void Application::reload_lesson() {
   if (lesson.is_on()) open_lesson(lesson.file(), lesson.index());
 }
 
-/// Opens the place of the present step.
 void Application::show_step_of_lesson() {
   playing = false;
   show_welcome = false;

@@ -479,12 +479,10 @@ Node attend_story(Application& application) {
 
 }  // namespace
 
-void draw_attend(Application& application) {
-  scene::show_panel("##attention", false, [&] {
-    const std::string nothing = nothing_to_show(application, ", so nothing is read");
-    if (!nothing.empty()) return scene::paragraph(nothing);
-    return application.tells_story() ? attend_story(application) : attend_node(application);
-  });
+Node attend_panel(Application& application) {
+  const std::string nothing = nothing_to_show(application, ", so nothing is read");
+  if (!nothing.empty()) return scene::paragraph(nothing);
+  return application.tells_story() ? attend_story(application) : attend_node(application);
 }
 
 AttendSight& attend_sight() { return context_local<AttendSight>(); }

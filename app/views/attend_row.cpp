@@ -11,7 +11,6 @@ constexpr Index words_before = 4;
 constexpr float zero_among_signs = 0.34F;  // the zero line in a row with negative bars
 constexpr double least_share = 0.08;       // of the largest bar: smaller ones carry no number
 
-/// The text up to the current token.
 std::string title_words(const Computation& computed, Index token) {
   if (only_counts(word_at(computed, token), token)) return fmt::format("Token {}", token + 1);
   std::string text;
@@ -73,7 +72,6 @@ Node read_word(const Computation& computed, const RowOfWeights& row, const ReadW
   return scene::column(std::move(all), Gap::hair).named(std::to_string(word.token));
 }
 
-/// The colours, from the most that subtracts to the most that adds.
 Node colour_scale(Application& application) {
   const bool shares = application.session.state().attention.shares;
   const double range = attended_range(application);
@@ -85,7 +83,6 @@ Node colour_scale(Application& application) {
       Gap::tight);
 }
 
-/// The scale of softmax, the channel.
 Node sliders(Application& application) {
   Session& session = application.session;
   const AttentionView& view = session.state().attention;
@@ -118,7 +115,6 @@ Node sliders(Application& application) {
   return scene::column(std::move(all));
 }
 
-/// The tokens with the largest weights, with `gap` between them.
 Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) {
   const Computation& computed = *application.session.computed();
   const Index token = application.session.token();
@@ -216,16 +212,14 @@ Node attend_settings(Application& application, float between) {
       .named("settings");
 }
 
-void draw_attend_side(Application& application) {
-  scene::show_panel("##read most", true, [&] {
-    if (!nothing_to_show(application, "").empty()) return scene::column({});
-    const Known<RowOfWeights> answer = ask_row(application, application.session.token());
-    static constexpr Gap gaps[] = {Gap::wide, Gap::near, Gap::small, Gap::tight};
-    return scene::first_that_fits(
-               std::size(gaps),
-               [&application, answer](std::size_t wish) { return side(application, answer, gaps[wish]); })
-        .named("side");
-  });
+Node attend_side_panel(Application& application) {
+  if (!nothing_to_show(application, "").empty()) return scene::column({});
+  const Known<RowOfWeights> answer = ask_row(application, application.session.token());
+  static constexpr Gap gaps[] = {Gap::wide, Gap::near, Gap::small, Gap::tight};
+  return scene::first_that_fits(
+             std::size(gaps),
+             [&application, answer](std::size_t wish) { return side(application, answer, gaps[wish]); })
+      .named("side");
 }
 
 void draw_attend_floor(Application& application) {

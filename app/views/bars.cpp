@@ -304,7 +304,6 @@ std::string error_words(const Session& session) {
   return words;
 }
 
-/// A message with a cross that closes it, and ways out of it.
 Node message_line(Application& application, const std::string& words, scene::Ink ink) {
   Session& session = application.session;
   Nodes all = {scene::icon_button("close message", Icon::close, 20).told("Close this message").on([&session] {
@@ -316,7 +315,6 @@ Node message_line(Application& application, const std::string& words, scene::Ink
   return scene::row(std::move(all));
 }
 
-/// What takes long, with a spinner and a button to stop it.
 Node waiting_line(Session& session, const Session::Waiting& wait) {
   const style::Palette& c = style::colours();
   const std::string far = wait.progress > 0 ? fmt::format(" · {:.0f} %", 100 * wait.progress) : "";

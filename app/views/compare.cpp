@@ -144,7 +144,6 @@ Node buttons(Application& application) {
                     {{"before", true}, {"after", false}}, "The memory before or after this token.")});
 }
 
-/// The rail of rules with the sides on it.
 Node rail_node(Application& application, const ComparedSides& all) {
   Nodes names;
   Nodes words;

@@ -109,10 +109,10 @@ constexpr float menu_width = 460;
 constexpr float rules_width = 240;
 constexpr float list_height = 340;
 
-/// The menu of a side; every line changes the side.
-class SideMenu {
- public:
-  SideMenu(Application& application, const ComparedSide& side) : application_(application), compared_(side) {}
+struct SideMenu {
+  Application& application;
+  const ComparedSide& compared;
+  Nodes how = {};
 
   Node content() {
     Nodes rules = {scene::caption("Rule")};
@@ -121,23 +121,22 @@ class SideMenu {
     add_precisions();
     add_devices();
     add_settings();
-    if (compared_.index > 0) add_sliders();
+    if (compared.index > 0) add_sliders();
     return scene::column(
         {scene::top_row(
              {scene::scroll("rules", scene::column(std::move(rules), Gap::tight)).fixed(rules_width),
-              scene::scroll("how", scene::column(std::move(how_), Gap::tight)).filling()},
+              scene::scroll("how", scene::column(std::move(how), Gap::tight)).filling()},
              Gap::wide)
              .fixed(list_height)});
   }
 
- private:
-  const Side& side() const { return compared_.side; }
-  const Computation* computed() const { return compared_.computed.get(); }
+  const Side& side() const { return compared.side; }
+  const Computation* computed() const { return compared.computed.get(); }
 
   using Change = std::function<void(Side&)>;
 
   std::function<void(const Change&)> changes() const {
-    return [&application = application_, side = side(), index = compared_.index](const Change& change) {
+    return [&application = application, side = side(), index = compared.index](const Change& change) {
       Side next = side;
       change(next);
       if (next == side) return;
@@ -152,8 +151,7 @@ class SideMenu {
 
   /// A line to choose, unless there is a reason why not.
   void add(const std::string& words, bool is_chosen, Change change, const std::string& reason = {}) {
-    how_ +=
-        scene::choice(words, is_chosen).on(act(std::move(change))).enabled_if(reason.empty()).told(reason);
+    how += scene::choice(words, is_chosen).on(act(std::move(change))).enabled_if(reason.empty()).told(reason);
   }
 
   template <class Field>
@@ -176,7 +174,7 @@ class SideMenu {
   }
 
   void add_forms() {
-    how_ += scene::caption("Form");
+    how += scene::caption("Form");
     for (const Form form : all_forms)
       add(name(form), &Side::form, form, computed() ? computed()->form(form).missing : std::string());
     if (!has_chunks(side().form)) return;
@@ -187,29 +185,29 @@ class SideMenu {
   }
 
   void add_precisions() {
-    how_ += scene::caption("Precision");
-    const Backend& device = find_backend(side().device, application_.session.devices());
+    how += scene::caption("Precision");
+    const Backend& device = find_backend(side().device, application.session.devices());
     for (const Precision precision : all_precisions)
       add(name(precision), &Side::precision, precision, why_not_in(device, precision));
   }
 
   void add_devices() {
-    how_ += scene::caption("Device");
-    for (const Backend* device : application_.session.devices())
+    how += scene::caption("Device");
+    for (const Backend* device : application.session.devices())
       add(device->name(), &Side::device, device->name(),
-          application_.session.why_not_on(*device, side().form, computed()));
+          application.session.why_not_on(*device, side().form, computed()));
   }
 
   /// The rule's options and its integer or bounded parameters.
   void add_settings() {
     const Variant& variant = find_variant(side().variant);
     for (const Option& option : variant.options) {
-      how_ += scene::caption(option.name);
+      how += scene::caption(option.name);
       const std::string* const given = value_at(side().settings.options, option.name);
       for (const std::string& value : option.values) {
         add(value, value == (given ? *given : option.values.front()),
             [option = option.name, value](Side& next) { next.settings.options[option] = value; });
-        how_.back().name = option.name + " " + value;
+        how.back().name = option.name + " " + value;
       }
     }
     for (const Parameter& parameter : all_parameters(variant)) add_number(parameter);
@@ -227,17 +225,16 @@ class SideMenu {
         next.settings.parameters[parameter.name] = parameter.whole ? std::floor(typed) : typed;
       });
     };
-    how_ +=
-        scene::row({Node{scene::Input{.text = fmt::format("{:.5g}", value), .set = type, .on_enter = true}}
-                        .named(parameter.name)
-                        .told(parameter.meaning)
-                        .fixed(90),
-                    scene::line(parameter.name)});
+    how += scene::row({Node{scene::Input{.text = fmt::format("{:.5g}", value), .set = type, .on_enter = true}}
+                           .named(parameter.name)
+                           .told(parameter.meaning)
+                           .fixed(90),
+                       scene::line(parameter.name)});
   }
 
   /// Sliders for the inputs of this side alone; those of the first side are in Step.
   void add_sliders() {
-    how_ += scene::caption("For this side alone");
+    how += scene::caption("For this side alone");
     for (const auto& [kind, symbol, words, role] :
          {std::tuple("scale_decay", "\\alpha", "to the power of", Role::gate),
           {"scale_strength", "\\beta", "times", Role::strength},
@@ -251,21 +248,16 @@ class SideMenu {
             next.sliders[kind] = value;
         });
       };
-      how_ += Node{scene::Slider{.symbol = symbol,
-                                 .words = words,
-                                 .value = own ? *own : 1,
-                                 .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = role},
-                                 .set = set}}
-                  .named(kind);
+      how += Node{scene::Slider{.symbol = symbol,
+                                .words = words,
+                                .value = own ? *own : 1,
+                                .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = role},
+                                .set = set}}
+                 .named(kind);
     }
   }
-
-  Application& application_;
-  const ComparedSide& compared_;
-  Nodes how_;
 };
 
-/// A caption, cut after some lines.
 Node short_caption(std::string words, std::size_t most_lines) {
   return {scene::Text{.words = std::move(words),
                       .style = style::Text::caption,
@@ -273,80 +265,79 @@ Node short_caption(std::string words, std::size_t most_lines) {
                       .most_lines = most_lines}};
 }
 
-class SideColumn {
- public:
-  SideColumn(Application& application, const ComparedSides& all, std::size_t place, const Said& said)
-      : application_(application), all_(all), side_(all.sides[place]), said_(said) {
-    if (place > 0 && !side_.same_as) left_ = &all.sides[place - 1];
-  }
+struct SideColumn {
+  Application& application;
+  const ComparedSides& all;
+  const ComparedSide& side;
+  const Said& said;
+  const ComparedSide* left;  // null: nothing is boxed
 
   Node column() const {
     return scene::column({name().named("name"),
-                          short_caption(sentence_of(side_, all_), said_.sentence).named("sentence"),
+                          short_caption(sentence_of(side, all), said.sentence).named("sentence"),
                           equation().named("equation"), answers().named("answers").shrinking(0.62F),
                           answer().named("answer"), others().named("others"), error().named("error"),
                           memories().named("memory").shrinking(0.38F)})
-        .named(std::to_string(side_.index));
+        .named(std::to_string(side.index));
   }
 
- private:
-  bool is_before() const { return application_.session.state().compare.before; }
+  bool is_before() const { return application.session.state().compare.before; }
 
   Node name() const {
-    return scene::first_that_fits({name_row(find_variant(side_.side.variant).label, Room::all),
-                                   name_row(side_name(side_.side), Room::all),
-                                   name_row(side_name(side_.side), Room::name),
-                                   name_row(side_name(side_.side), Room::little)});
+    return scene::first_that_fits({name_row(find_variant(side.side.variant).label, Room::all),
+                                   name_row(side_name(side.side), Room::all),
+                                   name_row(side_name(side.side), Room::name),
+                                   name_row(side_name(side.side), Room::little)});
   }
 
-  /// The name of the side, and its buttons.
   enum class Room { all, name, little };  // for name and buttons, for the name, or for less
 
   Node name_row(const std::string& words, Room room) const {
     const bool is_cut = room == Room::little;
-    const std::size_t index = side_.index;
-    Node menu = {scene::Menu{
-        .words = words,
-        .content = [side = side_,
-                    &application = application_] { return SideMenu(application, side).content(); },
-        .width = menu_width,
-        .fills = is_cut}};
+    const std::size_t index = side.index;
+    Node menu = {scene::Menu{.words = words,
+                             .content =
+                                 [side = side, &application = application] {
+                                   return SideMenu{application, side}.content();
+                                 },
+                             .width = menu_width,
+                             .fills = is_cut}};
     menu = std::move(menu)
                .named(fmt::format("another {}", index))
                .told("Another rule, form, precision or option for this side.");
-    Nodes all = {scene::mark(Mark::Kind::dot, rule_colour(side_.side.variant))};
+    Nodes all = {scene::mark(Mark::Kind::dot, rule_colour(side.side.variant))};
     all += is_cut ? std::move(menu).filling() : std::move(menu);
     if (!is_cut) all += scene::rest();
     const auto button = [&](const char* sign, const char* what, const char* meaning, auto change) {
       return scene::word_button(sign)
           .named(fmt::format("{} {}", what, index))
           .told(meaning)
-          .on([&session = application_.session, index, change] {
+          .on([&session = application.session, index, change] {
             session.change(change(session.state(), index));
           });
     };
-    if (side_.can_take_beta && !is_cut) all += beta_chip();
-    if (side_.is_old) all += scene::mark(Mark::Kind::spinner, style::colours().dim);
-    if (room == Room::all && application_.shows_all())
-      all += side_.is_reference
+    if (side.can_take_beta && !is_cut) all += beta_chip();
+    if (side.is_old) all += scene::mark(Mark::Kind::spinner, style::colours().dim);
+    if (room == Room::all && application.shows_all())
+      all += side.is_reference
                  ? scene::framed(scene::tag("baseline", style::colours().text), Gap::tight, Gap::tight,
                                  scene::edge_ink)
                  : button("baseline", "baseline", "Show all differences from this side.", with_reference);
-    if (why_it_stays(application_.session.state(), index).empty())
+    if (why_it_stays(application.session.state(), index).empty())
       all += button("×", "remove", "Removes this side.", without_side);
     return scene::row(std::move(all), Gap::small);
   }
 
   /// A switch: values are written with the first side's write strength β.
   Node beta_chip() const {
-    const bool is_on = side_.side.with_beta;
+    const bool is_on = side.side.with_beta;
     return scene::tab("× β", is_on)
-        .named(fmt::format("beta {}", side_.index))
+        .named(fmt::format("beta {}", side.index))
         .told(is_on ? "Values are written with the β of the first side: o = Σ β v (k · q). A click removes "
                       "β, as in the paper."
                     : "This rule has no β: every value is written in full. A click writes values with the β "
                       "of the first side.")
-        .on([&session = application_.session, side = side_.side, index = side_.index] {
+        .on([&session = application.session, side = side.side, index = side.index] {
           Side next = side;
           next.with_beta = !side.with_beta;
           session.change(with_side_as(session.state(), index, std::move(next)));
@@ -354,8 +345,8 @@ class SideColumn {
   }
 
   Node equation() const {
-    if (!side_.computed) return scene::column({}).fixed(formula_height);
-    const WrittenSide& written = equation_of(side_, left_);
+    if (!side.computed) return scene::column({}).fixed(formula_height);
+    const WrittenSide& written = equation_of(side, left);
     return scene::centred(
                Node{scene::Formula{.latex = written.latex, .size = largest_formula, .boxed = written.lacking}}
                    .named("formula"))
@@ -363,27 +354,27 @@ class SideColumn {
   }
 
   Node memories() const {
-    if (!side_.moment) return scene::column({});
-    if (!side_.moment->no_memory.empty()) return scene::column({scene::paragraph(side_.moment->no_memory)});
-    const SideMoment& moment = *side_.moment;
+    if (!side.moment) return scene::column({});
+    if (!side.moment->no_memory.empty()) return scene::column({scene::paragraph(side.moment->no_memory)});
+    const SideMoment& moment = *side.moment;
     const SideMoment::Memory& memory = is_before() ? moment.before : moment.after;
-    const PictureScale scale = scale_of(memory.sizes, memory.range, all_.range);
+    const PictureScale scale = scale_of(memory.sizes, memory.range, all.range);
     Node first = memory_picture("picture", memory_words(scale, is_before()), memory.length, memory.S,
                                 memory.version, scale.range);
     return scene::row({std::move(first).filling(), difference(memory).filling()}, Gap::wide);
   }
 
   Node difference(const SideMoment::Memory& memory) const {
-    if (side_.is_reference) return scene::column({scene::note("the baseline")});
-    const Variant& than_rule = find_variant(all_.reference().side.variant);
+    if (side.is_reference) return scene::column({scene::note("the baseline")});
+    const Variant& than_rule = find_variant(all.reference().side.variant);
     if (memory.apart.size() == 0)
       return scene::column(
           {scene::note("not comparable"),
-           scene::caption(than_rule.memory.none.empty() ? side_.moment->no_difference
+           scene::caption(than_rule.memory.none.empty() ? side.moment->no_difference
                                                         : than_rule.label + " keeps no memory.")});
-    std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus baseline",
+    std::vector<std::string> than = {"minus " + side_name(all.reference().side), "minus baseline",
                                      "difference"};
-    const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all_.range);
+    const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all.range);
     if (apart.is_own)
       than = {"own scale ±" + plain_number(apart.range, 1), "±" + plain_number(apart.range, 1)};
     return memory_picture("difference", than,
@@ -391,7 +382,6 @@ class SideColumn {
                           memory.apart_version, apart.range);
   }
 
-  /// A heat map under the first of `words` that fits, and its norm.
   Node memory_picture(const char* name, const std::vector<std::string>& words, std::optional<double> length,
                       const Matrix<double>& numbers, std::uint64_t version, double range) const {
     Nodes heads;
@@ -406,9 +396,9 @@ class SideColumn {
     add_heads(number, true);
     scene::Picture picture{
         .values = &numbers, .version = version, .look = {.range = static_cast<float>(range)}, .height = 0};
-    picture.look.transposed = application_.view.state_value_by_key;
+    picture.look.transposed = application.view.state_value_by_key;
     picture.told = [&numbers, range, turned = picture.look.transposed,
-                    is_common = range == all_.range](Cell at) {
+                    is_common = range == all.range](Cell at) {
       const Cell cell = turned ? Cell{at.column, at.row} : at;
       return fmt::format("[{}, {}] = {:.5g}. Colours from −{} to {}{}.", cell.row, cell.column,
                          numbers(cell.row, cell.column), plain_number(range, 2), plain_number(range, 2),
@@ -420,16 +410,16 @@ class SideColumn {
   }
 
   Node answers() const {
-    const bool is_asked = side_.moment && !side_.moment->table.words.empty();
-    const double scale = is_asked ? answer_scale(side_.moment->table) : 1;
+    const bool is_asked = side.moment && !side.moment->table.words.empty();
+    const double scale = is_asked ? answer_scale(side.moment->table) : 1;
     const std::string title = title_with_scale("What the memory returns", scale);
     if (!is_asked)
       return scene::column(
-          {scene::heading(title), scene::paragraph(side_.moment ? side_.moment->no_table : std::string())});
-    const AnswerTable& table = side_.moment->table;
+          {scene::heading(title), scene::paragraph(side.moment ? side.moment->no_table : std::string())});
+    const AnswerTable& table = side.moment->table;
     const Matrix<double>& values = is_before() ? table.before : table.after;
     CellTables cells = answer_cells(table, scale);
-    cells.least_cell = {4, said_.cell};
+    cells.least_cell = {4, said.cell};
     cells.most_cell = {120, 44};
     cells.tables.push_back(
         {.name = "table", .values = values, .told = [&table, &values, before = is_before()](Cell cell) {
@@ -458,26 +448,26 @@ class SideColumn {
   }
 
   Node answer() const {
-    const std::string words = side_.moment ? side_.moment->sentence : std::string();
+    const std::string words = side.moment ? side.moment->sentence : std::string();
     const bool comes = is_before() && !words.empty();
-    return Node{scene::Text{.words = (comes ? "Then: " : "") + words, .most_lines = said_.answer}};
+    return Node{scene::Text{.words = (comes ? "Then: " : "") + words, .most_lines = said.answer}};
   }
 
   Node others() const {
-    const bool is_said = said_.others > 0 && side_.moment;
-    return is_said ? short_caption(side_.moment->others, said_.others) : scene::column({});
+    const bool is_said = said.others > 0 && side.moment;
+    return is_said ? short_caption(side.moment->others, said.others) : scene::column({});
   }
 
   /// |v - S^T k| of the token: red before its write, filled after it.
   Node error() const {
-    if (!side_.recall || side_.recall->tokens.empty())
-      return side_.recall ? scene::caption("No memory to query: no error.") : scene::column({});
-    const Index token = application_.session.token();
-    const Recall& recall = entry(side_.recall->tokens, token);
+    if (!side.recall || side.recall->tokens.empty())
+      return side.recall ? scene::caption("No memory to query: no error.") : scene::column({});
+    const Index token = application.session.token();
+    const Recall& recall = entry(side.recall->tokens, token);
     const double before = error_norm(recall.before);
     const double after = error_norm(recall.after);
-    const double full = longest_error(all_, token);
-    const std::string word = word_at(*application_.session.computed(), token);
+    const double full = longest_error(all, token);
+    const std::string word = word_at(*application.session.computed(), token);
     const auto written =
         [&](double error) {  // at most `dust`: rounding; what is small beside the bar is not exact
           constexpr double dust = 1e-12;
@@ -501,12 +491,6 @@ class SideColumn {
              .told(fmt::format("‖e‖ before {}, after {}", plain_number(before), plain_number(after)))},
         Gap::small);
   }
-
-  Application& application_;
-  const ComparedSides& all_;
-  const ComparedSide& side_;
-  const Said& said_;
-  const ComparedSide* left_ = nullptr;  // null: nothing is boxed
 };
 
 }  // namespace
@@ -518,8 +502,11 @@ Node side_columns(Application& application, const ComparedSides& all) {
   return scene::first_that_fits(std::size(ways) + 1, [&application, kept](std::size_t wish) {
     if (wish == std::size(ways)) return scene::paragraph("The sides do not fit here: make the panel larger.");
     scene::Sides sides;
-    for (std::size_t place = 0; place < kept->sides.size(); ++place)
-      sides.columns.push_back(SideColumn(application, *kept, place, ways[wish]).column());
+    for (const ComparedSide& side : kept->sides) {
+      const bool has_left = &side != &kept->sides.front() && !side.same_as;
+      sides.columns.push_back(
+          SideColumn{application, *kept, side, ways[wish], has_left ? &side - 1 : nullptr}.column());
+    }
     return Node{std::move(sides)};
   });
 }

@@ -63,7 +63,6 @@ bool takes(const Variant& variant, std::string_view input) {
   return is_among(input, variant.inputs, &Input::name);
 }
 
-/// What a slider of this panel shows.
 struct Adjusted {
   std::string name = {};    // of what is adjusted
   std::string symbol = {};  // LaTeX
@@ -89,7 +88,6 @@ Node slider_of(const Adjusted& adjusted, const std::function<void(double)>& set)
                                  with(adjusted.few, adjusted.few_shown, Fit::shorten)});
 }
 
-/// A slider for the edit of kind `adjusted.name`.
 Node adjustment(Application& application, const Adjusted& adjusted) {
   return slider_of(adjusted, [&application, kind = adjusted.name](double value) {
     application.session.choose([&](Choice& choice) { set_slider(choice.edits, kind, value); }, kind);
@@ -327,7 +325,6 @@ Node size_slider(Application& application) {
                        Gap::none);
 }
 
-/// One row of bars, one for every chunk size.
 struct Chart {
   std::string title;
   std::string explained;
@@ -336,7 +333,6 @@ struct Chart {
   bool logarithmic = false;
 };
 
-/// The height of a bar as a part of the highest.
 double height_of(const Chart& chart, double value) {
   const double most = std::ranges::max(chart.values);
   if (!std::isfinite(value) || value <= 0 || most <= 0) return 0;
@@ -421,7 +417,6 @@ Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
   return scene::row(std::move(all), Gap::tight);
 }
 
-/// The sizes below the bars, as far as they fit.
 Node axis(const Sizes& sizes) {
   Nodes all;
   for (std::size_t i = 0; i < sizes.all.size(); ++i) {
@@ -436,19 +431,11 @@ std::string why_one_word(Application& application, const std::vector<CostRow>& c
   const Session& session = application.session;
   if (session.choice().chunk_size != 1 || counted.empty()) return {};
   const auto forms = ask(application, FormCosts{session.computed(), 1}, Urgency::later);
-  if (!forms.value || forms.stale) return {};
+  if (!fresh(forms)) return {};
   const CostRow& recurrent = entry(*forms.value, Form::recurrent);
   if (!recurrent.missing.empty()) return {};
   const Trace* trace = session.trace();
   return one_word_words(counted.front().flops, recurrent.flops, trace && trace->symbols.contains("P"));
-}
-
-/// Whether any of `costs` is higher than in `others`.
-bool takes_more(const std::vector<CostRow>& costs, const std::vector<CostRow>& others) {
-  for (std::size_t i = 0; i < std::min(costs.size(), others.size()); ++i) {
-    if (costs[i].flops > others[i].flops || costs[i].bytes > others[i].bytes) return true;
-  }
-  return false;
 }
 
 std::vector<Chart> cost_charts(const std::vector<CostRow>& costs, Form form) {
@@ -488,14 +475,17 @@ Node knob(Application& application) {
                .named(chart.title)
                .filling_between(above_bars + least_bars, above_bars + most_bars);
   if (!charts.empty()) all += axis(sizes);
-  if (counted.value && !counted.stale) {
+  if (fresh(counted)) {
     if (const std::string words = why_one_word(application, *counted.value); !words.empty())
       all += scene::caption(words).named("one token");
   }
   if (form == Form::two_pass) {
     const auto other = ask(application, ChunkCosts{computation, Form::chunkwise}, Urgency::later);
-    if (counted.value && other.value && !counted.stale && !other.stale)
-      all += scene::caption(two_pass_words(takes_more(*counted.value, *other.value)));
+    const auto is_no_more = [](const CostRow& two_pass, const CostRow& chunkwise) {
+      return two_pass.flops <= chunkwise.flops && two_pass.bytes <= chunkwise.bytes;
+    };
+    if (fresh(counted) && fresh(other))
+      all += scene::caption(two_pass_words(!std::ranges::equal(*counted.value, *other.value, is_no_more)));
   }
   if (!fits && !errors.reason.empty()) all += scene::caption("float32 error: " + errors.reason);
   all += awaiting("measuring the error", errors, application, key);

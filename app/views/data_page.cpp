@@ -1,5 +1,8 @@
 #include <fmt/ranges.h>
 
+#include <regex>
+#include <set>
+
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
@@ -18,7 +21,6 @@ std::string rule_label(const std::string& rule) {
   return found ? found->label : "Other";
 }
 
-/// The beginning of a text, on one line.
 std::string beginning(const std::string& text) {
   constexpr std::size_t longest = 160;  // bytes; more never fits
   std::string begin = text.substr(0, text.size() > longest ? text.rfind(' ', longest) : text.size());
@@ -34,7 +36,6 @@ std::string name_in_group(const CaptureSummary& capture) {
   return name;
 }
 
-/// Captures in the order of the variants.
 void add_captures(std::vector<DataEntry>& all) try {
   std::vector<CaptureSummary> captures = list_captures(asset("captures"));
   const auto table = variants();
@@ -56,15 +57,6 @@ void add_captures(std::vector<DataEntry>& all) try {
                  .problem = error.what()});
 }
 
-/// The names of all captures, as notes call them: "retnet_overwrite_l2".
-std::vector<std::string> capture_names(std::span<const DataEntry> entries) {
-  std::vector<std::string> names;
-  for (const DataEntry& entry : entries)
-    if (entry.id.starts_with(capture_prefix)) names.push_back(entry.id.substr(capture_prefix.size()));
-  return names;
-}
-
-/// The entries with every word of `typed` in their group, name, text or id.
 std::vector<const DataEntry*> filtered(std::span<const DataEntry> all, std::string_view typed) {
   std::vector<const DataEntry*> left;
   const std::vector<std::string> wanted = typed_words(typed);
@@ -170,7 +162,6 @@ constexpr float index_width = 28;
 constexpr float rows_height = 264;  // of the rows that are in sight at once
 constexpr Index most_rows = 8;
 
-/// What is wrong with the number that was typed last.
 std::string& cell_refusal() { return context_local<std::string, struct CellRefusal>(); }
 
 struct NumbersColumn {
@@ -214,7 +205,6 @@ void set_cell(Application& application, const std::string& array, Index token, I
 
 std::string in_cell(double number) { return fmt::format("{:.4g}", number); }
 
-/// Takes what was typed in a cell, if it is a number.
 void take_number(Application& application, const NumbersColumn& column, Index token, Index channel,
                  const std::string& typed) {
   char* end = nullptr;
@@ -286,21 +276,21 @@ Node cell_table(Application& application) {
 }
 
 /// Details of the chosen data, as far as they are computed: other threads make the pictures.
-class DataDetails {
- public:
-  DataDetails(Application& application, DataPage& page)
-      : application_(application), page_(page), answer_(ask(application, DataPreview{id()})) {}
+struct DataDetails {
+  Application& application;
+  DataPage& page;
+  Known<PreviewedData> answer = ask(application, DataPreview{page.chosen});
 
   /// Opens them, unless they cannot be.
   void open() const {
-    if (!answer_.reason.empty()) return;
-    if (!is_open()) application_.session.open_named(id());
-    application_.show_data = false;
+    if (!answer.reason.empty()) return;
+    if (!is_open()) application.session.open_named(id());
+    application.show_data = false;
   }
 
   Node content() const {
     Nodes all = {title_line()};
-    if (is_shown()) all += scene::caption(sizes_in_words(*answer_.value));
+    if (is_shown()) all += scene::caption(sizes_in_words(*answer.value));
     Node words = scene::column(told(), Gap::near);
     Node seen = scene::column(pictures(), Gap::near);
     if (scene::window_width() > one_below_other)
@@ -310,15 +300,14 @@ class DataDetails {
     return scene::column(std::move(all), Gap::near);
   }
 
- private:
-  const std::string& id() const { return page_.chosen; }
-  bool is_open() const { return application_.session.data().id == id(); }
-  bool is_shown() const { return answer_.value && (answer_.value->data->id == id() || answer_.stale); }
+  const std::string& id() const { return page.chosen; }
+  bool is_open() const { return application.session.data().id == id(); }
+  bool is_shown() const { return answer.value && (answer.value->data->id == id() || answer.stale); }
 
   /// Opens the data at a head and a token. If the data are open already, the token does not change.
   void open_at(Index head, std::optional<Index> token = std::nullopt) const {
-    Session& session = application_.session;
-    application_.show_data = false;
+    Session& session = application.session;
+    application.show_data = false;
     if (!is_open() && !token) {
       session.open_named(id(), head);
       return;
@@ -328,7 +317,7 @@ class DataDetails {
     if (!is_open()) {
       next.data = id();
       next.edits = {};
-      if (!answer_.value->data->rule.empty()) next.sides.front().variant = answer_.value->variant->id;
+      if (!answer.value->data->rule.empty()) next.sides.front().variant = answer.value->variant->id;
       next.sides.front().settings = {};
     }
     if (token) next.place = {.token = *token, .operation = "write"};
@@ -336,9 +325,9 @@ class DataDetails {
   }
 
   Node title_line() const {
-    const DataEntry* const listed = row_called(page_.entries, data_key(id()), &DataEntry::key);
-    const std::string title = is_shown() ? answer_.value->data->title : listed ? listed->name : id();
-    const std::string& problem = answer_.reason;
+    const DataEntry* const listed = row_called(page.entries, data_key(id()), &DataEntry::key);
+    const std::string title = is_shown() ? answer.value->data->title : listed ? listed->name : id();
+    const std::string& problem = answer.reason;
     Node button = scene::pill("Open ⏎", true)
                       .named("open data")
                       .enabled_if(problem.empty())
@@ -355,7 +344,7 @@ class DataDetails {
     Nodes all;
     if (const Preset* preset = preset_of(id())) {
       all += scene::heading("Sizes and seed");
-      all += preset_sliders(*preset, preset_size(id()), [&page = page_, preset](const PresetSize& size) {
+      all += preset_sliders(*preset, preset_size(id()), [&page = page, preset](const PresetSize& size) {
         page.list.filter.typed.clear();
         page.choose(preset_id(*preset, size));
       });
@@ -365,22 +354,19 @@ class DataDetails {
     if (const FirstLook* look = first_look(id()); look && !look->words.empty()) {
       all += scene::caption("Where to look");
       all += word_links(*look, [details = *this](const WordToSee& word) {
-        Application& application = details.application_;
+        Application& application = details.application;
         details.open_at(details.is_open() ? application.session.choice().head : 0, word.token);
         bring_story_back(application);
       });
     }
-    const DataSet& data = *answer_.value->data;
+    const DataSet& data = *answer.value->data;
     if (!is_found_by_name(id())) {
-      all += doubt_rows(application_, data.doubts);
-      all += scene::link("choose arrays…").on([&application = application_, id = id()] {
+      all += doubt_rows(application, data.doubts);
+      all += scene::link("choose arrays…").on([&application = application, id = id()] {
         choose_names(application, id);
       });
     }
-    all += what_to_look_at(data, capture_names(page_.entries), [&page = page_](const std::string& name) {
-      page.list.filter.typed.clear();
-      page.choose("capture:" + name);
-    });
+    all += notes(data);
     for (const auto& [title, words] :
          {std::pair("The text", &data.text), {"Where it is from", &data.source}}) {
       if (words->empty()) continue;
@@ -390,16 +376,39 @@ class DataDetails {
     return all;
   }
 
+  /// What to look for: a sentence, then what was measured. Names of captures in it are links.
+  Node notes(const DataSet& data) const {
+    if (data.notes.empty()) return scene::column({});
+    Nodes all = {scene::caption(data.id.starts_with("preset:") ? "How it is made" : "What to look at")};
+    if (const FirstLook* look = first_look(data.id)) all += scene::paragraph(look->story + " " + look->watch);
+    all += scene::paragraph(data.notes);
+    static const std::regex word(R"(\w+)");
+    const std::set<std::string> words(std::sregex_token_iterator(data.notes.begin(), data.notes.end(), word),
+                                      {});
+    Nodes links;
+    for (const DataEntry& entry : page.entries) {
+      if (!entry.id.starts_with(capture_prefix)) continue;
+      const std::string name = entry.id.substr(capture_prefix.size());
+      if (words.contains(name))
+        links += scene::link(name).on([&page = page, id = entry.id] {
+          page.list.filter.typed.clear();
+          page.choose(id);
+        });
+    }
+    if (!links.empty()) all += scene::flow(std::move(links), Gap::wide);
+    return scene::column(std::move(all)).named("notes");
+  }
+
   Node text_choice() const {
-    const auto choose = [&page = page_](const std::string& words) {
+    const auto choose = [&page = page](const std::string& words) {
       TypedText typed = typed_text(page.chosen);
       typed.text = words;
       page.choose(text_id(typed));
     };
     Nodes all = {scene::caption("The text that the model continues"),
                  Node{scene::Input{.text = typed_text(id()).text, .set = choose}}.named("text")};
-    if (is_shown() && answer_.value->data->read)
-      all += scene::line("It " + answer_in_words(*answer_.value->data->read), style::Text::strong);
+    if (is_shown() && answer.value->data->read)
+      all += scene::line("It " + answer_in_words(*answer.value->data->read), style::Text::strong);
     for (const StartingText& start : starting_texts())
       all += scene::link(start.name).on([choose, words = start.text] { choose(words); });
     return scene::column(std::move(all), Gap::tight);
@@ -408,30 +417,26 @@ class DataDetails {
   /// Pictures of the heads, then the numbers if the data are open.
   Nodes pictures() const {
     if (!is_shown()) {
-      if (answer_.reason.empty()) return {scene::caption("being analysed…")};
-      Nodes all = {scene::text(answer_.reason, style::Text::body, style::colours().alarm).named("problem")};
-      all += ways_out(application_, id());
+      if (answer.reason.empty()) return {scene::caption("being analysed…")};
+      Nodes all = {scene::text(answer.reason, style::Text::body, style::colours().alarm).named("problem")};
+      all += ways_out(application, id());
       return all;
     }
     Nodes all;
-    const Session& session = application_.session;
+    const Session& session = application.session;
     if (is_open() && has_head_tables(session)) {
       all += scene::heading("What its heads remember: a click opens one");
-      all += head_tables(application_, [details = *this](Index head) { details.open_at(head); });
+      all += head_tables(application, [details = *this](Index head) { details.open_at(head); });
     }
-    all += scene::heading(answer_.value->heads.size() == 1 ? "How similar its keys are"
-                                                           : "How similar their keys are: a click opens one");
+    all += scene::heading(answer.value->heads.size() == 1 ? "How similar its keys are"
+                                                          : "How similar their keys are: a click opens one");
     const Index present = is_open() ? session.choice().head : -1;
-    all += head_pictures(*answer_.value, present, [details = *this](Index head) { details.open_at(head); });
+    all += head_pictures(*answer.value, present, [details = *this](Index head) { details.open_at(head); });
     if (!is_open()) return all;
     all += scene::heading("The token at the cursor");
-    all += cell_table(application_);
+    all += cell_table(application);
     return all;
   }
-
-  Application& application_;
-  DataPage& page_;
-  Known<PreviewedData> answer_;
 };
 
 /// The details of a saved place; the place itself names its data.
@@ -460,12 +465,11 @@ Node nothing_matches(DataPage& page) {
 
 void open_chosen(Application& application, DataPage& page) {
   if (!page.chosen.ends_with(".json"))
-    DataDetails(application, page).open();
+    DataDetails{application, page}.open();
   else if (application.open(page.chosen))
     application.show_data = false;
 }
 
-/// The rows of the list; a double click opens one.
 Node rows(Application& application, DataPage& page, const std::vector<const DataEntry*>& left) {
   Nodes all;
   std::string_view group;
@@ -503,7 +507,7 @@ Node content(Application& application, DataPage& page) {
   Node details = left.empty()                     ? nothing_matches(page)
                  : page.chosen.empty()            ? scene::column({})
                  : page.chosen.ends_with(".json") ? saved_place(application, page.chosen)
-                                                  : DataDetails(application, page).content();
+                                                  : DataDetails{application, page}.content();
   return scene::top_row({std::move(list).fixed(scene::window_width() > narrow ? 320 : 264),
                          {scene::Rule{.room = Gap::near, .height = 4000}},
                          scene::scroll("details", std::move(details)).filling()},
@@ -535,13 +539,10 @@ std::vector<DataEntry> data_entries(std::span<const std::string> recent) {
   return all;
 }
 
-void draw_data_page(Application& application) {
-  const scene::Card card = {.name = "All data", .widest = 1504, .highest = 952, .beside = 112};
-  scene::show_card(card, application.show_data, [&](bool is_new) {
-    auto& page = context_local<DataPage>();
-    if (is_new) begin_page(page, application);
-    return content(application, page).named("all data");
-  });
+Node data_page(Application& application, bool is_new) {
+  auto& page = context_local<DataPage>();
+  if (is_new) begin_page(page, application);
+  return content(application, page).named("all data");
 }
 
 }  // namespace palimpsest

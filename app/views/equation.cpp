@@ -64,7 +64,6 @@ const std::vector<std::string>& results_of(const Sight& sight, const Phase& phas
 /// The line under the pointer in the last frame; it is highlighted, and shown with its numbers below.
 std::optional<Index>& pointed_line() { return context_local<std::optional<Index>, struct PointedLine>(); }
 
-/// One line with its result below; a click goes to its step.
 Node line_node(Application& application, const std::string& line, const std::string& result,
                const Operation& operation, Index index) {
   const Sight& sight = application.session.sight();
@@ -139,7 +138,6 @@ void add_reading(Nodes& all, Application& application, const Operation& operatio
   all += scene::paragraph(reading_in_words(*sight.computation, is_known ? answer.value.get() : nullptr));
 }
 
-/// The lines of the current step, then the details of one of them.
 void add_lines(Nodes& all, Application& application) {
   const Sight& sight = application.session.sight();
   const auto [phase, record] = shown(application);
@@ -163,21 +161,19 @@ bool has_room_for_lines(const Application& application) {
   return !has_chunks(application.session.choice().form) || scene::window_height() >= low_window;
 }
 
-void draw_equation(Application& application) {
-  scene::show_panel("##equation", true, [&] {
-    const Sight& sight = application.session.sight();
-    if (!sight.computation) return scene::column({});
-    const Variant& variant = *sight.computation->variant;
-    Nodes all = {scene::caption(fmt::format("{}, line by line", variant.label))};
-    if (sight.record) add_lines(all, application);
-    const InnerLoss loss = loss_of(variant, sight.computation->sequence.settings);
-    all += scene::caption("Learning problem");
-    all += scene::paragraph(loss.words);
-    if (!loss.latex.empty()) all += wrapped("\\mathcal L(S) = " + loss.latex, problem_size);
-    if (!loss.step.empty()) all += wrapped(loss.step, problem_size);
-    all += scene::caption(variant.paper);
-    return scene::column(std::move(all), Gap::near).named("equation");
-  });
+Node equation_panel(Application& application) {
+  const Sight& sight = application.session.sight();
+  if (!sight.computation) return scene::column({});
+  const Variant& variant = *sight.computation->variant;
+  Nodes all = {scene::caption(fmt::format("{}, line by line", variant.label))};
+  if (sight.record) add_lines(all, application);
+  const InnerLoss loss = loss_of(variant, sight.computation->sequence.settings);
+  all += scene::caption("Learning problem");
+  all += scene::paragraph(loss.words);
+  if (!loss.latex.empty()) all += wrapped("\\mathcal L(S) = " + loss.latex, problem_size);
+  if (!loss.step.empty()) all += wrapped(loss.step, problem_size);
+  all += scene::caption(variant.paper);
+  return scene::column(std::move(all), Gap::near).named("equation");
 }
 
 }  // namespace palimpsest

@@ -10,8 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr float card_width = 600;  // design pixels
-
 constexpr std::string_view data_endings[] = {".npz", ".npy", ".safetensors", ".csv", ".json", ".rule"};
 
 /// The path for what was typed: "~" is the home folder.
@@ -240,49 +238,45 @@ void save(Application& application, FileDialog& dialog) {
 
 }  // namespace
 
-void draw_open_dialog(Application& application) {
-  scene::show_card({.name = "Open", .widest = card_width}, application.show_open, [&](bool is_new) {
-    auto& dialog = context_local<FileDialog, struct Opened>();
-    if (is_new) begin_opening(application, dialog);
-    follow_opening(application, dialog);
-    const auto enter = [&application, &dialog] {
-      open(application, dialog, typed_path(application.open_path));
-    };
-    return file_card(dialog, application.show_open,
-                     {.title = "Open data with q, k and v (.npz, .npy, .safetensors, .csv), a rule (.rule), "
-                               "saved places or reports of bench (.json)",
-                      .typed = application.open_path,
-                      .endings = data_endings,
-                      .verdict = [&] { return opening_verdict(application, dialog.folder); },
-                      .edited = [&application] { application.session.clear_message(); },
-                      .pressed =
-                          [&application, &dialog](const std::string& path) {
-                            if (!path.ends_with('/')) open(application, dialog, path);
-                          },
-                      .entered = enter,
-                      .button = scene::pill("Open").on(enter)});
-  });
+Node open_dialog(Application& application, bool is_new) {
+  auto& dialog = context_local<FileDialog, struct Opened>();
+  if (is_new) begin_opening(application, dialog);
+  follow_opening(application, dialog);
+  const auto enter = [&application, &dialog] {
+    open(application, dialog, typed_path(application.open_path));
+  };
+  return file_card(dialog, application.show_open,
+                   {.title = "Open data with q, k and v (.npz, .npy, .safetensors, .csv), a rule (.rule), "
+                             "saved places or reports of bench (.json)",
+                    .typed = application.open_path,
+                    .endings = data_endings,
+                    .verdict = [&] { return opening_verdict(application, dialog.folder); },
+                    .edited = [&application] { application.session.clear_message(); },
+                    .pressed =
+                        [&application, &dialog](const std::string& path) {
+                          if (!path.ends_with('/')) open(application, dialog, path);
+                        },
+                    .entered = enter,
+                    .button = scene::pill("Open").on(enter)});
 }
 
-void draw_save_dialog(Application& application) {
-  scene::show_card({.name = "Save", .widest = card_width}, application.show_save, [&](bool is_new) {
-    auto& dialog = context_local<FileDialog, struct Saved>();
-    if (is_new) dialog = {.asks = true};
-    const std::string_view endings[] = {application.saving.ending};
-    const auto enter = [&application, &dialog] { save(application, dialog); };
-    const auto forget = [&dialog] { dialog.problem.clear(); };
-    return file_card(
-        dialog, application.show_save,
-        {.title = "Save " + application.saving.what,
-         .typed = application.save_path,
-         .endings = endings,
-         .folder = application.saving.folder,
-         .verdict = [&] { return saving_verdict(application, dialog); },
-         .edited = forget,
-         .pressed = [forget](const std::string&) { forget(); },
-         .entered = enter,
-         .button = scene::pill(is_file(target(application)) ? "Replace" : "Save").named("save").on(enter)});
-  });
+Node save_dialog(Application& application, bool is_new) {
+  auto& dialog = context_local<FileDialog, struct Saved>();
+  if (is_new) dialog = {.asks = true};
+  const std::string_view endings[] = {application.saving.ending};
+  const auto enter = [&application, &dialog] { save(application, dialog); };
+  const auto forget = [&dialog] { dialog.problem.clear(); };
+  return file_card(
+      dialog, application.show_save,
+      {.title = "Save " + application.saving.what,
+       .typed = application.save_path,
+       .endings = endings,
+       .folder = application.saving.folder,
+       .verdict = [&] { return saving_verdict(application, dialog); },
+       .edited = forget,
+       .pressed = [forget](const std::string&) { forget(); },
+       .entered = enter,
+       .button = scene::pill(is_file(target(application)) ? "Replace" : "Save").named("save").on(enter)});
 }
 
 }  // namespace palimpsest

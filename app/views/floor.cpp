@@ -13,10 +13,8 @@ constexpr float around = 8;  // margin around the transport, in design pixels
 constexpr float transport_height = 28;
 constexpr std::size_t most_asked = 12;  // tokens that the memory is queried for
 
-/// Which part of the text all floors show.
 FloorView& floor_view() { return context_local<FloorView>(); }
 
-/// Adds a token to those that the memory is queried for, or removes it.
 void ask_about_word(Application& application, Index token) {
   SessionState next = application.session.state();
   if (next.words.empty()) next.words = underlined_words(application.session);
@@ -228,19 +226,19 @@ void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns
   const style::Palette& c = style::colours();
   // Of tokens that share a pixel, the strongest decay and the strongest write are shown.
   const auto add = [&](const char* name, ImU32 colour, const auto& part_of) {
+    const auto mark_of = [&computed, colour, part_of](Index first, Index end) {
+      FloorMark mark;
+      std::optional<float> part;
+      for (Index t = first; t < end; ++t) part_of(entry(computed.tokens, t), part);
+      if (part) mark.bar(*part, colour);
+      return mark;
+    };
     floor.rows.push_back({.name = name,
                           .kind = FloorRow::Kind::lane,
                           .height = 13,
                           .below = 4,
                           .label = {.lines = {{.words = name, .colour = colour}}},
-                          .mark =
-                              [&computed, colour, part_of](Index first, Index end) {
-                                FloorMark mark;
-                                std::optional<float> part;
-                                for (Index t = first; t < end; ++t) part_of(entry(computed.tokens, t), part);
-                                if (part) mark.bar(*part, colour);
-                                return mark;
-                              },
+                          .mark = mark_of,
                           .version = computed.version});
   };
   if (computed.tokens.front().kept)

@@ -8,7 +8,6 @@ namespace {
 
 constexpr Index most_tokens_asked = 1024;  // the record of the parallel form holds n x n matrices
 
-/// A row of numbers of a form.
 struct ComparedRow {
   std::shared_ptr<const Matrix<double>> rows = nullptr;  // null: not known
   Index row = 0;

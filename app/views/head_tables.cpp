@@ -12,7 +12,6 @@ constexpr float smallest_picture = 104;
 constexpr float largest_picture = 196;
 constexpr double highest_strength = 2;  // of beta |k|^2: the stability limit
 
-/// A square picture, with a bright frame if it is the current head.
 Node square(scene::Picture picture, bool is_present) {
   picture.height = 0;
   picture.outline = is_present ? 0 : scene::edge_ink;
@@ -107,7 +106,6 @@ Node picture(const PreviewedData& preview, std::size_t index, bool is_present) {
       .filling_between(smallest_picture, largest_picture);
 }
 
-/// What the pictures show, and the bars below them if there are any.
 Nodes legends(const PreviewedData& preview) {
   const style::Palette& c = style::colours();
   const bool is_cut = preview.tokens < preview.data->tokens;

@@ -63,7 +63,6 @@ bool is_elsewhere(std::string_view group, const Application& application) {
   });
 }
 
-/// The commands that have a key, then the mouse actions; without those of other workspaces.
 std::vector<Group> groups(const Application& application) {
   std::vector<Group> all;
   for (const Command& command : application.commands()) {
@@ -118,20 +117,17 @@ Node column_of(const std::vector<Group>& groups) {
 
 }  // namespace
 
-void draw_keys_help(Application& application) {
-  scene::show_card({.name = "Keys"}, application.show_keys, [&](bool is_new) {
-    if (!is_new && scene::is_pressed(find_command(application, "help.keys").key))
-      application.show_keys = false;
-    const std::vector<Group> shown = groups(application);
-    std::size_t most = 1;  // as low as possible
-    while (columns_of(shown, most).size() > column_count) ++most;
-    Nodes all;
-    for (const std::vector<Group>& column : columns_of(shown, most)) all += column_of(column);
-    return scene::column(
-               {scene::line("Keys and mouse", style::Text::title), scene::top_row(std::move(all), Gap::far)},
-               Gap::near)
-        .named("keys");
-  });
+Node keys_help(Application& application, bool is_new) {
+  if (!is_new && scene::is_pressed(find_command(application, "help.keys").key)) application.show_keys = false;
+  const std::vector<Group> shown = groups(application);
+  std::size_t most = 1;  // as low as possible
+  while (columns_of(shown, most).size() > column_count) ++most;
+  Nodes all;
+  for (const std::vector<Group>& column : columns_of(shown, most)) all += column_of(column);
+  return scene::column(
+             {scene::line("Keys and mouse", style::Text::title), scene::top_row(std::move(all), Gap::far)},
+             Gap::near)
+      .named("keys");
 }
 
 }  // namespace palimpsest

@@ -189,7 +189,6 @@ Node losses(const LearningMoment& moment) {
       .named("loss");
 }
 
-/// The singular values of the memory in descending order.
 Node spectrum(Application& application) {
   const style::Palette& c = style::colours();
   const auto computed = application.session.computed();
@@ -216,7 +215,6 @@ Node spectrum(Application& application) {
       .named("spectrum");
 }
 
-/// What the step does to the loss; empty if the rule has no loss.
 Nodes loss_of_step(Application& application) {
   const auto answer = ask_learning(application.session);
   const LearningMoment* const moment = moment_in(answer);
@@ -228,7 +226,6 @@ Nodes loss_of_step(Application& application) {
           losses(*moment), scene::steady(std::move(sentences)).named("left")};
 }
 
-/// The loss before and after the token's step, and the curve of the loss along it.
 Node learn_story(Application& application) {
   const auto answer = ask_learning(application.session);
   const LearningMoment* const moment = moment_in(answer);
@@ -246,29 +243,25 @@ Node learn_story(Application& application) {
 
 }  // namespace
 
-void draw_learn(Application& application) {
-  scene::show_panel("##step size", false, [&] {
-    return application.tells_story() ? learn_story(application) : learn_page(application);
-  });
+Node learn_panel(Application& application) {
+  return application.tells_story() ? learn_story(application) : learn_page(application);
 }
 
-void draw_learn_side(Application& application) {
-  scene::show_panel("##learn side", true, [&] {
-    const auto computed = application.session.computed();
-    if (!computed) return scene::column({});
-    // For a rule without a loss, the picture's place says what the rule does instead.
-    Nodes all = loss_of_step(application);
-    all += adjusting_numbers(application);
-    // Below the sliders, which must not move: it appears and disappears while they are dragged.
-    if (computed->divergence)
-      all += scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm);
-    if (application.shows_all()) {
-      all += spectrum(application);
-      // Last, as Step has them too: the spectrum must be visible beside the sliders without scrolling.
-      all += adjusting_options(application);
-    }
-    return scene::column(std::move(all), Gap::near).named("side");
-  });
+Node learn_side_panel(Application& application) {
+  const auto computed = application.session.computed();
+  if (!computed) return scene::column({});
+  // For a rule without a loss, the picture's place says what the rule does instead.
+  Nodes all = loss_of_step(application);
+  all += adjusting_numbers(application);
+  // Below the sliders, which must not move: it appears and disappears while they are dragged.
+  if (computed->divergence)
+    all += scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm);
+  if (application.shows_all()) {
+    all += spectrum(application);
+    // Last, as Step has them too: the spectrum must be visible beside the sliders without scrolling.
+    all += adjusting_options(application);
+  }
+  return scene::column(std::move(all), Gap::near).named("side");
 }
 
 std::size_t shown_iterate(const Session& session, std::size_t iterates) {

@@ -17,7 +17,6 @@ constexpr double highest = 6;
 constexpr Index most_lines = 64;  // of directions, or of channels
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 
-/// The ticks of the steps: the symbol of each, and how many directions are in the range so far.
 std::vector<PlotTick> step_ticks(const Matrix<double>& values, std::size_t shown) {
   std::vector<PlotTick> ticks;
   for (Index i = 0; i < values.cols(); ++i) {
@@ -100,7 +99,6 @@ ImU32 faded(ImU32 colour, bool is_old) {
   return is_old ? style::mix(style::colours().panel, colour, 0.5F) : colour;
 }
 
-/// The residual and the error of the solution after each step, and where the engine stops.
 Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
   const style::Palette& c = style::colours();
   Plot plot{.name = "solve/rests",

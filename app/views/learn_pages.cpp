@@ -157,7 +157,6 @@ Plot empty_plot(Index channels) {
   return plot;
 }
 
-/// How well pairs of one kind are recalled: the mean, and the worst.
 void add_points(Plot& plot, const std::vector<CapacityPoint>& points, ImU32 ink, const std::string& words) {
   PlotSeries mean{.name = words,
                   .look = {.colour = ink, .width = 2.5F, .marker = PlotMarker::circle},

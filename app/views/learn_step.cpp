@@ -11,7 +11,6 @@ constexpr double margin = 0.03;  // thickness of a vector beside a matrix, relat
 constexpr double margin_gap = 0.02;
 constexpr double shown_part = 0.95;  // of the numbers are not clipped
 
-/// Numbers to draw, and the end of their colour scale.
 struct ScaledNumbers {
   std::shared_ptr<const Matrix<double>> numbers = nullptr;
   double range = 0;

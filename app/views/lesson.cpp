@@ -48,7 +48,6 @@ Node paragraphs(const std::vector<LessonText>& texts, const Facts* facts, scene:
   return scene::column(std::move(all), Gap::near);
 }
 
-/// A stroke for every step, bright up to the present one.
 Node progress(const LessonWalk& walk) {
   Nodes strokes;
   for (std::size_t i = 0; i < walk.lesson().steps.size(); ++i)
@@ -124,7 +123,6 @@ Node number_question(Application& application, const Facts* facts) {
   return scene::column(std::move(all), Gap::near);
 }
 
-/// How many cells are marked; after looking, which marks were right.
 Node mark_question(Application& application, const Facts* facts) {
   const LessonQuestion& question = *application.lesson.step().question;
   const Guess& guess = application.lesson.guess();
@@ -165,7 +163,6 @@ Node asked(Application& application, const Facts* facts) try {
   return scene::text(error.what(), style::Text::caption, style::colours().alarm);
 }
 
-/// The question, and the button that shows the result.
 Node question(Application& application, const Facts* facts) {
   const LessonStep& step = application.lesson.step();
   if (!step.question) return paragraphs(step.after, facts, 0);
@@ -205,7 +202,6 @@ std::string number_of(const ListedLesson& lesson) {
   return name.substr(first, name.find('-') - first);
 }
 
-/// How many steps of a lesson have been opened.
 std::size_t seen_of(const Application& application, const ListedLesson& lesson) {
   const std::string* const kept = value_at(application.lesson_progress, kept_name(lesson.file));
   return kept ? steps_seen(*kept) : 0;
@@ -218,7 +214,6 @@ std::string seen_words(const Application& application, const ListedLesson& lesso
   return seen >= lesson.steps ? "done" : fmt::format("{} of {} steps", seen, lesson.steps);
 }
 
-/// Whether panels lie under the lesson at this level.
 bool covers_panels(const Application& application) {
   return std::ranges::any_of(application.panels_of_level(), &Panel::is_under_lesson);
 }
@@ -230,7 +225,6 @@ struct PageParts {
 };
 constexpr PageParts page_parts[] = {{}, {.peek = false}, {.steady = false}, {.steady = false, .peek = false}};
 
-/// The present step.
 Node page(Application& application, const Known<Facts>& known, const PageParts& parts) {
   const LessonWalk& walk = application.lesson;
   const LessonStep& step = walk.step();
@@ -303,43 +297,38 @@ void draw_lesson_spots(Application& application) {
     draw_marks(application, facts.value->views);
 }
 
-void draw_lessons_card(Application& application) {
-  const scene::Card card = {.name = "Lessons", .widest = 640, .beside = 120};
-  scene::show_card(card, application.show_lessons, [&](bool is_new) {
-    auto& list = context_local<FoundList, struct Lessons>();
-    if (is_new) {
-      list = {};
-      const auto unfinished = [&](const ListedLesson& each) {
-        return seen_of(application, each) < each.steps;
-      };
-      if (const auto next = std::ranges::find_if(shipped_lessons(), unfinished);
-          next != shipped_lessons().end())
-        list.go_to(id_of(*next));
-    }
-    const std::vector<std::string> wanted = typed_words(list.filter.typed);
-    std::vector<std::string> ids;
-    for (const ListedLesson& each : shipped_lessons()) {
-      if (has_words(number_of(each) + ' ' + each.title, wanted)) ids.push_back(id_of(each));
-    }
-    list.follow(ids, false);
-    const auto open = [&application](const std::string& id) {
-      scene::close();
-      application.open_lesson(row_called(shipped_lessons(), id, id_of)->file);
-    };
-    Nodes rows;
-    for (const std::string& id : ids) {
-      const ListedLesson& each = *row_called(shipped_lessons(), id, id_of);
-      Node row = scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
-                             scene::tag(seen_words(application, each)),
-                             scene::tag(fmt::format("{} min", each.minutes)).fixed(56)});
-      rows += list.row(id, std::move(row), [open, id] { open(id); });
-    }
-    if (ids.empty()) rows += scene::caption("No results.");
-    return scene::column({scene::line("Lessons", style::Text::title), list.field("Find a lesson", open, true),
-                          scene::scroll("lessons", scene::column(std::move(rows), Gap::none))},
-                         Gap::near)
-        .named("lessons");
-  });
+Node lessons_card(Application& application, bool is_new) {
+  auto& list = context_local<FoundList, struct Lessons>();
+  if (is_new) {
+    list = {};
+    const auto unfinished = [&](const ListedLesson& each) { return seen_of(application, each) < each.steps; };
+    if (const auto next = std::ranges::find_if(shipped_lessons(), unfinished);
+        next != shipped_lessons().end())
+      list.go_to(id_of(*next));
+  }
+  const std::vector<std::string> wanted = typed_words(list.filter.typed);
+  std::vector<std::string> ids;
+  for (const ListedLesson& each : shipped_lessons()) {
+    if (has_words(number_of(each) + ' ' + each.title, wanted)) ids.push_back(id_of(each));
+  }
+  list.follow(ids, false);
+  const auto open = [&application](const std::string& id) {
+    scene::close();
+    application.open_lesson(row_called(shipped_lessons(), id, id_of)->file);
+  };
+  Nodes rows;
+  for (const std::string& id : ids) {
+    const ListedLesson& each = *row_called(shipped_lessons(), id, id_of);
+    Node row = scene::row({scene::tag(number_of(each)).fixed(24), scene::line(each.title).filling(),
+                           scene::tag(seen_words(application, each)),
+                           scene::tag(fmt::format("{} min", each.minutes)).fixed(56)});
+    rows += list.row(id, std::move(row), [open, id] { open(id); });
+  }
+  if (ids.empty()) rows += scene::caption("No results.");
+  return scene::column({scene::line("Lessons", style::Text::title), list.field("Find a lesson", open, true),
+                        scene::scroll("lessons", scene::column(std::move(rows), Gap::none))},
+                       Gap::near)
+      .named("lessons");
 }
 
 }  // namespace palimpsest

@@ -6,7 +6,6 @@ namespace palimpsest {
 
 namespace {
 
-/// The colour of rules in the dark and in the light theme.
 struct RuleTone {
   std::uint32_t dark;
   std::uint32_t light;

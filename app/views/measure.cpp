@@ -327,26 +327,6 @@ std::string question(const MeasuredNow& now) {
   return fmt::format("Which is faster on {}?", machine_words(*now.lead().report));
 }
 
-Node times_of_races(Application& application) {
-  const MeasuredNow& now = measured(application);
-  if (application.tells_story()) {
-    const std::string sentence = answer(now, application);
-    const auto [said, more] = split_at(sentence, sentence.find("; "));
-    return story_page(application, {.headline = {{said}},
-                                    .question = question(now),
-                                    .about = more + detail(now),
-                                    .content = scene::plotted(race_plot(application, now)),
-                                    .least = least_story_chart});
-  }
-  const bool all = application.shows_all();
-  return scene::column(
-      {scene::row({scene::heading(question(now)).named("question"), scene::rest(),
-                   all ? chart_switches(application, now) : race_button(application, now)}),
-       headline(answer(now, application), detail(now)), all ? race_controls(application) : scene::column({}),
-       scene::plotted(race_plot(application, now)).filling()},
-      Gap::near);
-}
-
 /// "9 up to 1,024, 3 at 2,048": the number of runs behind each median, by length.
 std::string runs_words(const std::vector<RaceLine>& lines) {
   std::map<Index, Index> runs;  // by length, the fewest
@@ -579,20 +559,34 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
   return words;
 }
 
-void draw_measure(Application& application) {
-  scene::show_panel("##measure", false, [&] { return times_of_races(application); });
+Node measure_panel(Application& application) {
+  const MeasuredNow& now = measured(application);
+  if (application.tells_story()) {
+    const std::string sentence = answer(now, application);
+    const auto [said, more] = split_at(sentence, sentence.find("; "));
+    return story_page(application, {.headline = {{said}},
+                                    .question = question(now),
+                                    .about = more + detail(now),
+                                    .content = scene::plotted(race_plot(application, now)),
+                                    .least = least_story_chart});
+  }
+  const bool all = application.shows_all();
+  return scene::column(
+      {scene::row({scene::heading(question(now)).named("question"), scene::rest(),
+                   all ? chart_switches(application, now) : race_button(application, now)}),
+       headline(answer(now, application), detail(now)), all ? race_controls(application) : scene::column({}),
+       scene::plotted(race_plot(application, now)).filling()},
+      Gap::near);
 }
 
-void draw_measure_side(Application& application) {
-  scene::show_panel("##measure side", true, [&] {
-    const MeasuredNow& now = measured(application);
-    if (!application.shows_all() && now.has_leading())
-      return scene::column({contents(now)}, Gap::tight).named("side");
-    Nodes all = {reports(application, now)};
-    if (now.has_leading())
-      all.insert(all.end(), {scene::rule(), contents(now), scene::rule(), facts(application, now)});
-    return scene::column(std::move(all), Gap::tight).named("side");
-  });
+Node measure_side_panel(Application& application) {
+  const MeasuredNow& now = measured(application);
+  if (!application.shows_all() && now.has_leading())
+    return scene::column({contents(now)}, Gap::tight).named("side");
+  Nodes all = {reports(application, now)};
+  if (now.has_leading())
+    all.insert(all.end(), {scene::rule(), contents(now), scene::rule(), facts(application, now)});
+  return scene::column(std::move(all), Gap::tight).named("side");
 }
 
 void draw_measure_floor(Application& application) {

@@ -69,40 +69,39 @@ struct RacePlot {
 
   void add_legend() {
     const style::Palette& c = style::colours();
-    const PlotLook filled = {.colour = c.text, .marker = PlotMarker::circle, .size = 3.5F};
-    PlotLook hollow = filled;
-    hollow.hollow = true;
+    const auto add = [&](bool is_there, const char* words, const PlotLook& look,
+                         PlotKey::Sample sample = PlotKey::Sample::point) {
+      if (is_there) plot.legend.push_back({words, look, sample});
+    };
     const auto begins = [](const char* with) {
       return [with](const auto& drawn) { return drawn.name.starts_with(with); };
     };
     const auto is_hollow = [](const PlotSeries& series) { return series.look.hollow; };
-    const bool has_gpu = std::ranges::any_of(plot.series, is_hollow);
-    if (has_gpu && !std::ranges::all_of(plot.series, is_hollow))
-      plot.legend = {{"cpu", filled, PlotKey::Sample::point}, {"gpu", hollow, PlotKey::Sample::point}};
-    if (!plot.series.empty())
-      plot.legend.push_back({"middle half of the runs", {.colour = c.text}, PlotKey::Sample::band});
-    if (std::ranges::any_of(plot.series, begins("others/")))
-      plot.legend.push_back({"other reports", {.colour = style::mix(c.panel, c.text, 0.72F), .width = 1}});
-    if (std::ranges::any_of(plot.marks, begins("ring/")))
-      plot.legend.push_back({"curves cross",
-                             {.colour = c.good, .marker = PlotMarker::ring, .size = 4.5F},
-                             PlotKey::Sample::point});
+    const bool are_mixed =
+        std::ranges::any_of(plot.series, is_hollow) && !std::ranges::all_of(plot.series, is_hollow);
+    PlotLook dot = {.colour = c.text, .marker = PlotMarker::circle, .size = 3.5F};
+    add(are_mixed, "cpu", dot);
+    dot.hollow = true;
+    add(are_mixed, "gpu", dot);
+    add(!plot.series.empty(), "middle half of the runs", {.colour = c.text}, PlotKey::Sample::band);
+    add(std::ranges::any_of(plot.series, begins("others/")), "other reports",
+        {.colour = style::mix(c.panel, c.text, 0.72F), .width = 1}, PlotKey::Sample::line);
+    add(std::ranges::any_of(plot.marks, begins("ring/")), "curves cross",
+        {.colour = c.good, .marker = PlotMarker::ring, .size = 4.5F});
     if (!now.has_leading()) return;
     std::set<Precision> used;
     for (const RaceLine& line : now.lines()) {
       if (!line.points.empty()) used.insert(line.of.precision);
     }
-    for (const Precision precision : used) {
-      const PlotLook look = {.colour = c.text, .marker = precision_marker(precision), .size = 3.5F};
-      if (used.size() > 1) plot.legend.push_back({name(precision), look, PlotKey::Sample::point});
-    }
+    for (const Precision precision : used)
+      add(used.size() > 1, name(precision),
+          {.colour = c.text, .marker = precision_marker(precision), .size = 3.5F});
     const auto has_missing = [&](const RaceLine& line) {
       return std::ranges::any_of(line.missing,
                                  [&](const RacePoint& point) { return is_seen_missing(line, point); });
     };
-    if (std::ranges::any_of(now.lines(), has_missing))
-      plot.legend.push_back(
-          {"not measured", {.colour = c.text, .marker = PlotMarker::cross}, PlotKey::Sample::point});
+    add(std::ranges::any_of(now.lines(), has_missing), "not measured",
+        {.colour = c.text, .marker = PlotMarker::cross});
   }
 
   /// The lengths that a running race here has not reached yet; a report made elsewhere is complete.
@@ -382,22 +381,6 @@ std::string shares_sentence(std::vector<UnderRoof> points) {
   return capitalised(words) + " of the roof.";
 }
 
-Node roof(Application& application) {
-  const MeasuredNow& now = measured(application);
-  Node title = scene::heading("How much of the machine is used");
-  if (!now.has_leading())
-    return scene::column({std::move(title), scene::caption("Nothing is measured yet.")});
-  const std::vector<UnderRoof> points = points_under(now);
-  std::string sentence = shares_sentence(points);
-  if (sentence.empty()) {
-    sentence = application.races.runs() && now.is_own() ? "The limits of the machine are measured next …"
-                                                        : "The limits of the machine were not measured.";
-  }
-  return scene::column({std::move(title), scene::note("each at its longest n"),
-                        scene::plotted(roof_plot(now, points)).filling(),
-                        scene::text(sentence, style::Text::caption).named("used")});
-}
-
 }  // namespace
 
 Plot race_plot(Application& application, const MeasuredNow& now) {
@@ -418,8 +401,20 @@ Plot race_plot(Application& application, const MeasuredNow& now) {
   return std::move(times.plot);
 }
 
-void draw_measure_roof(Application& application) {
-  scene::show_panel("##measure roof", false, [&] { return roof(application); });
+Node measure_roof_panel(Application& application) {
+  const MeasuredNow& now = measured(application);
+  Node title = scene::heading("How much of the machine is used");
+  if (!now.has_leading())
+    return scene::column({std::move(title), scene::caption("Nothing is measured yet.")});
+  const std::vector<UnderRoof> points = points_under(now);
+  std::string sentence = shares_sentence(points);
+  if (sentence.empty()) {
+    sentence = application.races.runs() && now.is_own() ? "The limits of the machine are measured next …"
+                                                        : "The limits of the machine were not measured.";
+  }
+  return scene::column({std::move(title), scene::note("each at its longest n"),
+                        scene::plotted(roof_plot(now, points)).filling(),
+                        scene::text(sentence, style::Text::caption).named("used")});
 }
 
 }  // namespace palimpsest

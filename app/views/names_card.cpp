@@ -9,14 +9,12 @@ namespace palimpsest {
 namespace {
 
 // In design pixels.
-constexpr float card_width = 760;
 constexpr float input_width = 84;
 constexpr float menu_width = 250;
 constexpr float picture_width = 200;
 
 using FileArrays = std::vector<FileArray>;
 
-/// The names in an id; without names if the id is invalid.
 NamedFile names_in(const std::string& id) try { return named_file(id); } catch (const InputError&) {
   return {.file = path_in_id(id)};
 }
@@ -160,16 +158,13 @@ Node names_content(Application& application, NamedFile& named) {
 
 }  // namespace
 
-void draw_names_card(Application& application) {
-  const scene::Card card = {.name = "Arrays", .widest = card_width, .highest = 640, .beside = 80};
-  scene::show_card(card, application.show_names, [&](bool is_new) {
-    auto& shown = context_local<NamedFile, struct NamesCard>();
-    if (is_new) {
-      shown = names_in(application.names_of);
-      application.session.questions().forget(ArraysOfFile{shown.file.string()});
-    }
-    return names_content(application, shown).named("arrays");
-  });
+Node names_card(Application& application, bool is_new) {
+  auto& shown = context_local<NamedFile, struct NamesCard>();
+  if (is_new) {
+    shown = names_in(application.names_of);
+    application.session.questions().forget(ArraysOfFile{shown.file.string()});
+  }
+  return names_content(application, shown).named("arrays");
 }
 
 }  // namespace palimpsest

@@ -1,8 +1,15 @@
+#include <regex>
+
 #include "app/views/found_list.h"
 #include "app/views/verify.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
+
+/// Search results from the open data, in addition to the fixed commands: tokens of the text (the twenty
+/// nearest to the cursor, within `most_looked_at`), steps of the current form, panels, visible sliders,
+/// and faults. Empty while nothing is typed.
+std::vector<Command> commands_here(const Application& application, std::string_view typed);
 
 namespace {
 
@@ -10,14 +17,9 @@ constexpr std::size_t most_places = 20;
 constexpr Index most_looked_at = 100000;  // tokens searched on either side of the cursor
 
 /// The typed text without "go", "to" and "token", which begin every row of this kind.
-std::string_view without_go_to(std::string_view typed) {
-  for (const std::string_view word : {"go", "to", "token"}) {
-    typed.remove_prefix(std::min(typed.find_first_not_of(' '), typed.size()));
-    if (typed.starts_with(word) && (typed.size() == word.size() || typed[word.size()] == ' '))
-      typed.remove_prefix(word.size());
-  }
-  typed.remove_prefix(std::min(typed.find_first_not_of(' '), typed.size()));
-  return typed;
+std::string without_go_to(std::string_view typed) {
+  static const std::regex begin("^ *(go(?= |$))? *(to(?= |$))? *(token(?= |$))? *");
+  return std::regex_replace(std::string(typed), begin, "");
 }
 
 Command word_at(const DataSet& data, Index token) {
@@ -32,7 +34,7 @@ Command word_at(const DataSet& data, Index token) {
 void add_words(std::vector<Command>& all, const Application& application, std::string_view typed) {
   const DataSet& data = application.session.data();
   const auto tokens = static_cast<Index>(data.labels.size());
-  const std::string_view wanted = without_go_to(typed);
+  const std::string wanted = without_go_to(typed);
   const std::vector<std::string> words = typed_words(wanted);
   if (words.empty()) return;
   const Index number = parse_all<Index>(wanted).value_or(0);  // counted from 1
@@ -50,17 +52,10 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
   }
 }
 
-/// A sentence about a step without a particular token.
-std::string about_a_word(std::string sentence) {
-  constexpr std::string_view slot = "{token}";
-  for (std::size_t at = sentence.find(slot); at != std::string::npos; at = sentence.find(slot, at))
-    sentence.replace(at, slot.size(), "the token");
-  return sentence;
-}
-
 void add_steps(std::vector<Command>& all, const Application& application) {
   const Trace* trace = application.session.trace();
   if (!trace || trace->block_count() == 0) return;
+  static const std::regex slot("\\{token\\}");  // of a particular token
   for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
     const auto& operations = trace->phases[phase].operations;
     for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -75,7 +70,7 @@ void add_steps(std::vector<Command>& all, const Application& application) {
                      .group = "Step",
                      .words = operations[i].title,
                      .perform = go,
-                     .explained = about_a_word(operations[i].sentence)});
+                     .explained = std::regex_replace(operations[i].sentence, slot, "the token")});
     }
   }
 }
@@ -99,15 +94,9 @@ void add_panels(std::vector<Command>& all, const Application& application) {
 }
 
 /// "beta" of "\beta", "k" of "\lVert k\rVert".
-std::string plain(std::string_view latex) {
-  std::string letters;
-  for (std::size_t i = 0; i < latex.size(); ++i) {
-    for (const std::string_view bracket : {"\\lVert", "\\rVert"}) {
-      if (latex.substr(i).starts_with(bracket)) i += bracket.size();
-    }
-    if (i < latex.size() && std::isalpha(static_cast<unsigned char>(latex[i])) != 0) letters += latex[i];
-  }
-  return letters;
+std::string plain(const std::string& latex) {
+  static const std::regex signs(R"(\\[lr]Vert|[^A-Za-z])");
+  return std::regex_replace(latex, signs, "");
 }
 
 void add_sliders(std::vector<Command>& all) {
@@ -120,31 +109,6 @@ void add_sliders(std::vector<Command>& all) {
                    .explained = "Shows the slider, ready for a number"});
   }
 }
-
-}  // namespace
-
-/// Search results from the open data, in addition to the fixed commands: tokens of the text (the twenty
-/// nearest to the cursor, within `most_looked_at`), steps of the current form, panels, visible sliders,
-/// and faults. Empty while nothing is typed.
-std::vector<Command> commands_here(const Application& application, std::string_view typed) {
-  std::vector<Command> all;
-  if (typed_words(typed).empty()) return all;
-  add_sliders(all);
-  add_words(all, application, typed);
-  add_steps(all, application);
-  add_panels(all, application);
-  if (!application.session.computed()) return all;
-  for (const Fault& fault : faults()) {
-    all.push_back({.id = "fault." + fault.id,
-                   .group = "Verify",
-                   .words = "inject a fault: " + fault.label,
-                   .perform = [id = fault.id](Application& a) { inject(a, id); },
-                   .explained = fault.sentence});
-  }
-  return all;
-}
-
-namespace {
 
 constexpr std::size_t most_remembered = 8;
 
@@ -162,7 +126,6 @@ std::string explained(const Command* command, const Application& application) {
   return "↑ and ↓ choose, Enter runs, Esc closes.";
 }
 
-/// `wanted` is set to the command to run.
 Node content(Application& application, PaletteState& palette, const Command*& wanted) {
   FoundList& list = palette.list;
   if (palette.looked_for != list.filter.typed) {
@@ -204,6 +167,24 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
 }
 
 }  // namespace
+
+std::vector<Command> commands_here(const Application& application, std::string_view typed) {
+  std::vector<Command> all;
+  if (typed_words(typed).empty()) return all;
+  add_sliders(all);
+  add_words(all, application, typed);
+  add_steps(all, application);
+  add_panels(all, application);
+  if (!application.session.computed()) return all;
+  for (const Fault& fault : faults()) {
+    all.push_back({.id = "fault." + fault.id,
+                   .group = "Verify",
+                   .words = "inject a fault: " + fault.label,
+                   .perform = [id = fault.id](Application& a) { inject(a, id); },
+                   .explained = fault.sentence});
+  }
+  return all;
+}
 
 void draw_palette(Application& application) {
   auto& palette = context_local<PaletteState>();

@@ -44,28 +44,25 @@ Node button(Application& application, const char* command, const char* words, bo
 
 }  // namespace
 
-void draw_places_card(Application& application) {
-  const scene::Card card = {.name = "Places", .widest = 1000, .beside = 120};
-  scene::show_card(card, application.show_places, [&](bool) {
-    Nodes rows;
-    for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows += row(application, i);
-    if (rows.empty())
-      rows += scene::paragraph("None yet. A pin holds the data, rule, form and token.");
-    else
-      rows.insert(rows.begin(), scene::row({scene::tag("").fixed(24), scene::caption("name").filling(),
-                                            scene::caption("caption on the slide").filling()}));
-    return scene::column(
-               {scene::line("Pinned places", style::Text::title),
-                scene::caption(fmt::format("{} goes to the next one, {} to the one before.",
-                                           key_name(find_command(application, "places.next").key),
-                                           key_name(find_command(application, "places.previous").key))),
-                scene::scroll("places", scene::column(std::move(rows))),
-                scene::row({button(application, "places.add", "Pin this place", false),
-                            button(application, "places.save", "Save them…", true),
-                            button(application, "data.open", "Open a file…", true)})},
-               Gap::near)
-        .named("pinned");
-  });
+Node places_card(Application& application, bool) {
+  Nodes rows;
+  for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows += row(application, i);
+  if (rows.empty())
+    rows += scene::paragraph("None yet. A pin holds the data, rule, form and token.");
+  else
+    rows.insert(rows.begin(), scene::row({scene::tag("").fixed(24), scene::caption("name").filling(),
+                                          scene::caption("caption on the slide").filling()}));
+  return scene::column(
+             {scene::line("Pinned places", style::Text::title),
+              scene::caption(fmt::format("{} goes to the next one, {} to the one before.",
+                                         key_name(find_command(application, "places.next").key),
+                                         key_name(find_command(application, "places.previous").key))),
+              scene::scroll("places", scene::column(std::move(rows))),
+              scene::row({button(application, "places.add", "Pin this place", false),
+                          button(application, "places.save", "Save them…", true),
+                          button(application, "data.open", "Open a file…", true)})},
+             Gap::near)
+      .named("pinned");
 }
 
 }  // namespace palimpsest

@@ -23,7 +23,6 @@ void write(Application& application, const std::string& text) {
   application.session.change([&](SessionState& state) { write_rule(state, text); }, "rule text");
 }
 
-/// The rules that have a text, to begin with one of them.
 Node list_of_texts(Application& application) {
   Nodes rows;
   for (const Variant& variant : variants()) {
@@ -65,7 +64,6 @@ Node crib() {
   return scene::column(std::move(rows), Gap::small);
 }
 
-/// The roles of the names in a text, for its colours.
 std::map<std::string, Role, std::less<>> roles_of(const std::optional<RuleText>& rule) {
   std::map<std::string, Role, std::less<>> roles = {{"q", Role::query}, {"k", Role::key}, {"v", Role::value}};
   if (!rule) return roles;
@@ -76,7 +74,6 @@ std::map<std::string, Role, std::less<>> roles_of(const std::optional<RuleText>&
   return roles;
 }
 
-/// What a formula of the rule may name, and the functions.
 std::vector<std::string> names_in(const RuleText& rule) {
   std::vector<std::string> names = {"q", "k", "v"};
   for (const Input& input : rule.inputs) names.push_back(input.name);
@@ -117,44 +114,6 @@ struct ReadRule {
     names = names_in(rule);
   }
 };
-
-Node text_panel(Application& application) {
-  const SessionState& state = application.session.state();
-  const std::string text = own_rule(state);
-  auto& read = context_local<ReadRule>();
-  kept_for(text, [&] { return read.read(text), true; });
-  scene::Editor editor = {.text = text, .roles = read.roles, .completions = read.names};
-  editor.set = [&application](const std::string& changed) { write(application, changed); };
-  if (read.flaw) editor.flaw = scene::TextFlaw{read.flaw->line, read.flaw->column, read.flaw->what()};
-
-  Nodes all = {
-      scene::row(
-          {scene::heading("Your rule"), scene::rest(),
-           Node{scene::Menu{.words = "syntax", .content = crib, .width = crib_width}}.named("syntax").told(
-               "How a rule is written."),
-           Node{scene::Menu{.words = "start from",
-                            .content = [&application] { return list_of_texts(application); },
-                            .width = texts_width}}
-               .named("start from")
-               .told("Replaces the text by that of a known rule. Ctrl+Z brings yours back.")}),
-      Node{std::move(editor)}.named("text").filling(text_share)};
-  if (read.flaw)
-    all += scene::text(read.flaw->what(), style::Text::caption, style::colours().alarm).named("flaw");
-  const bool is_used = text == written_text(find_variant(state.sides.front().variant));
-  if (!read.flaw && !is_used)
-    all +=
-        scene::link("compute this rule").named("use").on([&application, text] { write(application, text); });
-  all += scene::rule();
-  if (read.flaw) all += scene::caption("The last text that was a rule is still computed.");
-  all += Node(read.lines).shrinking(1 - text_share);
-  all += scene::row(
-      {with_command(application, "data.open", scene::link("open…")),
-       scene::link("export…")
-           .told("Saves the text in a file, NAME.rule, which also the command line reads.")
-           .enabled_if(!read.flaw)
-           .on([&application, text] { application.ask_where_to_save_text("rule", text, ".rule"); })});
-  return scene::column(std::move(all), Gap::near).named("rule");
-}
 
 /// The largest difference of the runs of a form in a precision; null where there are none.
 const VerifyResult* result_of(const VerifyReport& report, Form form, Precision precision) {
@@ -228,7 +187,6 @@ std::string in_words(const std::vector<CostRow>& costs) {
   return words.empty() ? "not counted" : words;
 }
 
-/// Shows the rule beside another, in Compare.
 void compare_with(Application& application, const Variant& other) {
   application.session.change([&](SessionState& state) {
     state.sides = {state.sides.front(), {.variant = other.id}};
@@ -237,7 +195,47 @@ void compare_with(Application& application, const Variant& other) {
   });
 }
 
-Node found_panel(Application& application) {
+}  // namespace
+
+Node rule_text_panel(Application& application) {
+  const SessionState& state = application.session.state();
+  const std::string text = own_rule(state);
+  auto& read = context_local<ReadRule>();
+  kept_for(text, [&] { return read.read(text), true; });
+  scene::Editor editor = {.text = text, .roles = read.roles, .completions = read.names};
+  editor.set = [&application](const std::string& changed) { write(application, changed); };
+  if (read.flaw) editor.flaw = scene::TextFlaw{read.flaw->line, read.flaw->column, read.flaw->what()};
+
+  Nodes all = {
+      scene::row(
+          {scene::heading("Your rule"), scene::rest(),
+           Node{scene::Menu{.words = "syntax", .content = crib, .width = crib_width}}.named("syntax").told(
+               "How a rule is written."),
+           Node{scene::Menu{.words = "start from",
+                            .content = [&application] { return list_of_texts(application); },
+                            .width = texts_width}}
+               .named("start from")
+               .told("Replaces the text by that of a known rule. Ctrl+Z brings yours back.")}),
+      Node{std::move(editor)}.named("text").filling(text_share)};
+  if (read.flaw)
+    all += scene::text(read.flaw->what(), style::Text::caption, style::colours().alarm).named("flaw");
+  const bool is_used = text == written_text(find_variant(state.sides.front().variant));
+  if (!read.flaw && !is_used)
+    all +=
+        scene::link("compute this rule").named("use").on([&application, text] { write(application, text); });
+  all += scene::rule();
+  if (read.flaw) all += scene::caption("The last text that was a rule is still computed.");
+  all += Node(read.lines).shrinking(1 - text_share);
+  all += scene::row(
+      {with_command(application, "data.open", scene::link("open…")),
+       scene::link("export…")
+           .told("Saves the text in a file, NAME.rule, which also the command line reads.")
+           .enabled_if(!read.flaw)
+           .on([&application, text] { application.ask_where_to_save_text("rule", text, ".rule"); })});
+  return scene::column(std::move(all), Gap::near).named("rule");
+}
+
+Node rule_found_panel(Application& application) {
   Session& session = application.session;
   const Variant& variant = find_variant(session.choice().variant);
   const std::string text = written_text(variant);
@@ -291,16 +289,6 @@ Node found_panel(Application& application) {
                       cases_tried))
           .named("proof");
   return scene::column(std::move(all), Gap::near).named("found");
-}
-
-}  // namespace
-
-void draw_rule_text(Application& application) {
-  scene::show_panel("##your rule", false, [&] { return text_panel(application); });
-}
-
-void draw_rule_found(Application& application) {
-  scene::show_panel("##what it is", true, [&] { return found_panel(application); });
 }
 
 }  // namespace palimpsest

@@ -40,18 +40,6 @@ Node hidden_answer(Application& application) {
                    .is_hatched = true}};
 }
 
-/// Whether a text contains a name as a whole word.
-bool names(std::string_view text, std::string_view name) {
-  const auto is_inside = [](char letter) {
-    return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
-  };
-  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at == 0 || !is_inside(text[at - 1])) && (end == text.size() || !is_inside(text[end]))) return true;
-  }
-  return false;
-}
-
 /// The sizes of the pictures and tables, in design pixels, as all that follow.
 struct TablesLook {
   float picture;
@@ -258,20 +246,6 @@ Node story_buttons(Application& application) {
       all += with_command(application, "workspace.write", scene::word_button("write a rule"));
     return scene::row(std::move(all), Gap::wide);
   });
-}
-
-Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
-                     const std::function<void(const std::string&)>& open) {
-  if (data.notes.empty()) return scene::column({});
-  Nodes all = {scene::caption(data.id.starts_with("preset:") ? "How it is made" : "What to look at")};
-  if (const FirstLook* look = first_look(data.id)) all += scene::paragraph(look->story + " " + look->watch);
-  all += scene::paragraph(data.notes);
-  Nodes links;
-  for (const std::string& name : captures) {
-    if (names(data.notes, name)) links += scene::link(name).on([open, name] { open(name); });
-  }
-  if (!links.empty()) all += scene::flow(std::move(links), Gap::wide);
-  return scene::column(std::move(all)).named("notes");
 }
 
 Node word_links(const FirstLook& look, const std::function<void(const WordToSee&)>& press) {

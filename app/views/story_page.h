@@ -40,11 +40,6 @@ Node story_buttons(Application& application);
 
 // The story of the open text.
 
-/// What to look for in data: a sentence, then what was measured. Names of `captures` in it are links, which
-/// call `open`.
-Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
-                     const std::function<void(const std::string&)>& open);
-
 /// The story of the open text and where to look, in two lines: tokens are links that move the cursor; a cross
 /// hides it for these data, in later starts too. Empty if there is no story.
 Node story_line(Application& application);

@@ -20,6 +20,12 @@ void change_text(Session& session, const std::function<void(TypedText&)>& edit,
   session.read(typed, merge_key);
 }
 
+/// The same for what is done after a press.
+template <class Edit>
+std::function<void()> changing_text(Application& application, Edit edit) {
+  return [&application, edit] { change_text(application.session, edit); };
+}
+
 std::vector<Index> pieces_shown(const ReadText& text) {
   std::vector<Index> pieces;
   for (std::size_t i = 0; i < TextReading::told; ++i) {
@@ -69,7 +75,6 @@ bool can_erase(const std::vector<HeadEffect>& effects) {
   return std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); });
 }
 
-/// The effect of every head on the answer, a row for each layer; a click opens the head.
 Node head_grid(Application& application, const ReadText& text, const std::vector<HeadEffect>& effects) {
   const auto heads = static_cast<std::size_t>(text.model->weights.heads());
   const auto part = [&](const char* title, auto HeadEffect::*number) {
@@ -85,12 +90,10 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
                                   .ink = change && *change < -1 ? style::colours().alarm : scene::dim_ink}}
                    .named(fmt::format("{}.{}", effect.layer, effect.head))
                    .told("Shows this head")
-                   .on([&application, effect] {
-                     change_text(application.session, [&](TypedText& typed) {
-                       typed.layer = effect.layer;
-                       typed.head = effect.head;
-                     });
-                   });
+                   .on(changing_text(application, [effect](TypedText& typed) {
+                     typed.layer = effect.layer;
+                     typed.head = effect.head;
+                   }));
     }
     return scene::column({scene::tag(title), scene::grid(heads + 1, std::move(cells), Gap::small)},
                          Gap::tight);
@@ -201,7 +204,7 @@ Node answers(Application& application) {
   if (text->is_changed()) add_memories(all, application, text);
   all += scene::heading("Effect of each head on the answer");
   const auto effects = ask(application, HeadEffects{text});
-  const bool is_known = effects.value && !effects.stale;
+  const bool is_known = fresh(effects);
   all +=
       scene::caption(is_known                 ? strongest_words(*text, *effects.value)
                      : effects.reason.empty() ? fmt::format("head by head: {:.0f} %", 100 * effects.progress)
@@ -228,20 +231,16 @@ Node slider_of(Application& application, const char* kind, const char* words, do
   const Intervention wanted = targeted(text.typed, application.session.state().text.target, kind);
   const Intervention* const made = find_intervention(text.typed, wanted);
   const double value = made ? std::strtod(made->value.c_str(), nullptr) : neutral;
+  const auto set = [&session = application.session, wanted, neutral](double number) {
+    Intervention change = wanted;
+    change.value = plain_number(number, 3);
+    change_text(
+        session, [&](TypedText& typed) { put(typed, change, number != neutral); }, wanted.kind);
+  };
   return Node{scene::Slider{.words = words,
                             .value = value,
                             .look = {.minimum = 0, .maximum = most, .reset = neutral, .format = "%.2f"},
-                            .set =
-                                [&application, wanted, neutral](double set) {
-                                  change_text(
-                                      application.session,
-                                      [&](TypedText& typed) {
-                                        Intervention change = wanted;
-                                        change.value = plain_number(set, 3);
-                                        put(typed, change, set != neutral);
-                                      },
-                                      wanted.kind);
-                                }}}
+                            .set = set}}
       .named(kind);
 }
 
@@ -306,9 +305,7 @@ void add_changes(Nodes& all, Application& application, const TypedText& typed) {
                  .words = in_words(each), .ink = style::colours().accent, .fit = Fit::shorten, .tail = " ×"}}
             .named("change " + to_string(each))
             .told("A change of the model. A click removes it.")
-            .on([&application, each] {
-              change_text(application.session, [&](TypedText& next) { put(next, each, false); });
-            })
+            .on(changing_text(application, [each](TypedText& next) { put(next, each, false); }))
             .cut_between(60, 240);
   }
 }
@@ -359,14 +356,13 @@ Node places(Application& application) {
 }
 
 Node text_line(Application& application) {
-  const auto text = application.session.data().read;
-  return Node{scene::Input{.text = text->typed.text,
-                           .set =
-                               [&application](const std::string& typed) {
-                                 change_text(
-                                     application.session, [&](TypedText& next) { next.text = typed; },
-                                     "text");
-                               },
+  Session& session = application.session;
+  const auto set = [&session](const std::string& typed) {
+    change_text(
+        session, [&](TypedText& next) { next.text = typed; }, "text");
+  };
+  return Node{scene::Input{.text = session.data().read->typed.text,
+                           .set = set,
                            .takes_keyboard = std::exchange(application.wants_keyboard, false)}}
       .named("text");
 }

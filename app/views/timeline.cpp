@@ -361,18 +361,16 @@ const std::vector<Index>& underlined_words(const Session& session) {
   });
 }
 
-void draw_story_floor(Application& application) {
-  scene::show_panel("##story text", false, [&]() -> Node {
-    const Session& session = application.session;
-    if (!session.computed() || session.data().tokens == 0) return scene::column({});
-    ask_story(application, session.computed());  // names the tokens to underline, in every workspace
-    const Index tokens = session.data().tokens;
-    std::vector<Index> tried = {std::min(tokens, spans[0])};
-    std::ranges::copy_if(spans, std::back_inserter(tried), [&](Index span) { return span < tried[0]; });
-    Node text = scene::first_that_fits(
-        tried.size(), [&application, tried](std::size_t i) { return words(application, tried[i]); });
-    return scene::column({std::move(text).filling(), story_buttons(application)}, Gap::near).named("text");
-  });
+Node story_floor_panel(Application& application) {
+  const Session& session = application.session;
+  if (!session.computed() || session.data().tokens == 0) return scene::column({});
+  ask_story(application, session.computed());  // names the tokens to underline, in every workspace
+  const Index tokens = session.data().tokens;
+  std::vector<Index> tried = {std::min(tokens, spans[0])};
+  std::ranges::copy_if(spans, std::back_inserter(tried), [&](Index span) { return span < tried[0]; });
+  Node text = scene::first_that_fits(
+      tried.size(), [&application, tried](std::size_t i) { return words(application, tried[i]); });
+  return scene::column({std::move(text).filling(), story_buttons(application)}, Gap::near).named("text");
 }
 
 }  // namespace palimpsest

@@ -10,25 +10,21 @@ namespace palimpsest {
 namespace {
 
 Node form_choice(Application& application) {
-  const Computation& computed = *application.session.computed();
-  const std::vector<std::string> words =
-      made_of(all_forms, [](Form form) { return std::string(name(form)); });
-  const auto present = std::ranges::find(all_forms, proof_form(application)) - std::begin(all_forms);
-  Node all = scene::segments(words, static_cast<std::size_t>(present), [&application](std::size_t chosen) {
-    application.session.choose([form = all_forms[chosen]](Choice& choice) {
-      choice.form = form;
-      if (!choice.fault.id.empty()) choice.fault.form = form;
-    });
-  });
-  Nodes& segments = std::get<scene::Row>(all.content).nodes;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const std::string& missing = computed.form(all_forms[i]).missing;
-    segments[i].enabled = missing.empty();
-    segments[i].tip =
-        missing.empty() ? fmt::format("Show the {} form; an injected fault moves to it.", name(all_forms[i]))
-                        : missing;
+  Nodes all;
+  for (const Form form : all_forms) {
+    const std::string& missing = application.session.computed()->form(form).missing;
+    const std::string moves = fmt::format("Show the {} form; an injected fault moves to it.", name(form));
+    all += scene::pill(name(form), form == proof_form(application))
+               .enabled_if(missing.empty())
+               .told(missing.empty() ? moves : missing)
+               .on([&application, form] {
+                 application.session.choose([form](Choice& choice) {
+                   choice.form = form;
+                   if (!choice.fault.id.empty()) choice.fault.form = form;
+                 });
+               });
   }
-  return all;
+  return scene::row(scene::segments_of(std::move(all)), Gap::none);
 }
 
 /// "chunkwise, chunk 1, what will be written: first at token 2 “The”"; `briefly`: without the form, which is
@@ -188,7 +184,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   const WrongHere asked =
       has_fault ? about_fault<WrongHere>(application) : about_device(application, proof_form(application));
   const auto answer = ask(application, asked, has_fault ? Urgency::now : Urgency::later);
-  if (answer.value && !answer.stale && *answer.value) {
+  if (fresh(answer) && *answer.value) {
     const WrongPlace& place = **answer.value;
     const FormulaChange& change = place.tensor.change;
     const LatexStyle boxed = boxed_style(change, style::colours().alarm);
@@ -200,14 +196,14 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   }
   if (!message.empty()) return scene::paragraph("Its equations cannot be computed: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
-  if (answer.value && !answer.stale) return scene::paragraph(reason);
+  if (fresh(answer)) return scene::paragraph(reason);
   return awaiting("looking for the first tensor that differs", answer, application, asked);
 }
 
 Node faulty(Application& application) {
   const Fault& fault = find_fault(application.session.state().verify.fault.id);
   const Known<FaultFigures> figures = ask_present_fault(application);
-  const bool is_known = figures.value && !figures.stale;
+  const bool is_known = fresh(figures);
   if (!is_known || !figures.value->without.empty()) {
     const std::string& refused = application.session.computed()->no_fault;
     Node why =
@@ -237,7 +233,7 @@ Node faulty(Application& application) {
 Node parting_device(Application& application) {
   const std::string& device = application.session.computed()->choice.device;
   const auto found = ask_device_departure(application, proof_form(application));
-  const bool is_found = found.value && !found.stale && *found.value;
+  const bool is_found = fresh(found) && *found.value;
   return scene::column(
       {headline(application, is_found
                                  ? fmt::format("on {}: {}", device,
@@ -259,7 +255,7 @@ std::optional<std::string> telling_fault(Application& application) {
     const Known<FaultFigures> figures = ask(
         application, FaultHere{without_fault(application.session.computed()), proof_form(application), id},
         Urgency::later);
-    if (!figures.value || figures.stale) return std::nullopt;
+    if (!fresh(figures)) return std::nullopt;
     if (figures.value->without.empty() && figures.value->noticed()) return id;
   }
   return std::nullopt;
@@ -284,7 +280,7 @@ Node fault_story(Application& application) {
          .least = least_story_chart});
   }
   const Known<FaultFigures> figures = ask_present_fault(application);
-  const bool is_known = figures.value && !figures.stale;
+  const bool is_known = fresh(figures);
   return story_page(
       application,
       {.headline = {{fault_headline(computed, find_fault(fault), proof_form(application),
@@ -357,7 +353,7 @@ struct Listed {
   const Fault* fault;
   Known<FaultFigures> figures;
 
-  const FaultFigures* known() const { return figures.stale ? nullptr : figures.value.get(); }
+  const FaultFigures* known() const { return fresh(figures); }
   bool lacks() const { return known() && !known()->without.empty(); }
   bool is_noticed() const { return known() && !lacks() && known()->noticed(); }
 };
@@ -530,9 +526,7 @@ void go_to_departure(Application& application, Form form, const Departure& at) {
   application.enter("step");
 }
 
-void draw_verify(Application& application) {
-  scene::show_panel("##where do the forms differ", false, [&] { return centre(application).named("where"); });
-}
+Node verify_panel(Application& application) { return centre(application).named("where"); }
 
 void draw_verify_faults(Application& application) {
   scene::show_panel("##inject a fault", true, [&] {

@@ -10,7 +10,6 @@ namespace {
 
 using scene::Squares;
 
-/// Why a device cannot be used; empty if it can.
 const std::string& why_not_used(const Backend& backend) {
   static std::map<const Backend*, std::string> reasons;
   const auto [found, is_new] = reasons.try_emplace(&backend);
@@ -247,14 +246,12 @@ Node state(CheckedGrid& checks) {
 
 }  // namespace
 
-void draw_verify_grid(Application& application) {
-  scene::show_panel("##everything that can be checked", true, [&] {
-    return scene::column(
-               {beside_segments(scene::heading("Everything that can be checked")), actions(application),
-                state(application.checks), grid(application, application.checks.found())},
-               Gap::hair)
-        .named("grid");
-  });
+Node verify_grid_panel(Application& application) {
+  return scene::column(
+             {beside_segments(scene::heading("Everything that can be checked")), actions(application),
+              state(application.checks), grid(application, application.checks.found())},
+             Gap::hair)
+      .named("grid");
 }
 
 }  // namespace palimpsest

@@ -34,7 +34,6 @@ struct Terms {
   std::optional<Index> first_token = {};  // where the sum runs over tokens
 };
 
-/// Finds the terms of a sum in the formula of a cell.
 struct Finder {
   const Trace& trace;
   const Block& block;
@@ -537,16 +536,14 @@ std::vector<CellPart> inner_terms(const Trace& trace, const Block& block, const 
   return parts;
 }
 
-void draw_why(Application& application) {
-  scene::show_panel("##why", true, [&] {
-    const std::optional<CellFocus> cell = application.focus();
-    const bool is_known = cell && application.session.sight().record;
-    Node title = scene::row({scene::tag("Why this number?"),
-                             is_known ? origin_of_focus(application).filling().right() : scene::rest()});
-    Node body = is_known ? explained(application, *cell)
-                         : scene::paragraph("Point at an entry to see how it is computed. A click holds it.");
-    return scene::column({std::move(title), std::move(body).filling()}, Gap::near).named("why");
-  });
+Node why_panel(Application& application) {
+  const std::optional<CellFocus> cell = application.focus();
+  const bool is_known = cell && application.session.sight().record;
+  Node title = scene::row({scene::tag("Why this number?"),
+                           is_known ? origin_of_focus(application).filling().right() : scene::rest()});
+  Node body = is_known ? explained(application, *cell)
+                       : scene::paragraph("Point at an entry to see how it is computed. A click holds it.");
+  return scene::column({std::move(title), std::move(body).filling()}, Gap::near).named("why");
 }
 
 }  // namespace palimpsest
