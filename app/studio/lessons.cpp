@@ -59,10 +59,8 @@ void Application::arrive_in_lesson() {
 }
 
 void Application::hide_in_lesson() {
-  std::vector<std::string>& hidden = hidden_parts();
-  hidden.clear();
-  if (!lesson.hides()) return;
-  for (const LessonSetting& path : lesson.step().hidden) hidden.push_back(path.value);
+  hidden_parts().clear();
+  if (lesson.hides()) hidden_parts() = made_of(lesson.step().hidden, &LessonSetting::value);
 }
 
 void Application::ask_on_plot() {

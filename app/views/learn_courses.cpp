@@ -1,8 +1,6 @@
 // Iterations: the singular values of a gathered step through Newton–Schulz, and the solution for a query by
 // conjugate gradients.
 
-#include <numeric>
-
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
 
@@ -81,12 +79,6 @@ Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_ol
   return plot;
 }
 
-std::vector<double> step_numbers(const ConvergingSolve& solve) {
-  std::vector<double> steps(static_cast<std::size_t>(solve.steps()) + 1);
-  std::iota(steps.begin(), steps.end(), 0.0);
-  return steps;
-}
-
 PlotAxis steps_axis(const ConvergingSolve& solve) {
   PlotAxis axis{
       .title = {"steps"}, .high = std::max(static_cast<double>(solve.steps()), 1.0), .has_round = false};
@@ -110,15 +102,15 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
             .explores = true};
   plot.marks.push_back(level_mark("rounding", rounding, {.colour = c.good, .width = style::line, .dash = 5})
                            .labelled({.words = {"rounding: stop"}}));
-  const auto add = [&](std::vector<double> values, ImU32 colour, const std::string& words) {
-    for (double& value : values) value = std::max(value, plot.y.low);
-    plot.series.push_back({.name = words,
-                           .x = step_numbers(solve),
-                           .y = std::move(values),
-                           .look = {.colour = faded(colour, is_old),
-                                    .marker = is_old ? PlotMarker::none : PlotMarker::circle,
-                                    .size = 2.5F},
-                           .label = {.words = {words}, .colour = colour}});
+  const auto add = [&](const std::vector<double>& values, ImU32 colour, const std::string& words) {
+    PlotSeries rests{.name = words,
+                     .look = {.colour = faded(colour, is_old),
+                              .marker = is_old ? PlotMarker::none : PlotMarker::circle,
+                              .size = 2.5F},
+                     .label = {.words = {words}, .colour = colour}};
+    for (const double value : values)
+      rests.add(static_cast<double>(rests.x.size()), std::max(value, plot.y.low));
+    plot.series.push_back(std::move(rests));
   };
   add(solve.differences, c.dim, "difference from exact solution");
   add(solve.course.rests, c.strength, "residual of the system");
@@ -147,8 +139,9 @@ Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
           .labelled({.words = {fmt::format("exact: {:.3g}", solve.exact[largest])}}, {1, 0}));
   PlotSeries wanted{.look = {.colour = c.good, .width = 0, .marker = PlotMarker::dash, .size = 5}};
   const auto add = [&](Index channel, const std::string& name, PlotLook look) {
-    PlotSeries course{.name = name, .x = step_numbers(solve), .look = look};
-    for (const Vector<double>& x : solve.course.solutions) course.y.push_back(x[channel]);
+    PlotSeries course{.name = name, .look = look};
+    for (const Vector<double>& x : solve.course.solutions)
+      course.add(static_cast<double>(course.x.size()), x[channel]);
     plot.series.push_back(std::move(course));
     wanted.add(plot.x.high, solve.exact[channel]);
   };

@@ -286,9 +286,9 @@ void draw_lesson_spots(Application& application) {
   if (!application.lesson.is_on()) return;
   const LessonStep& step = application.lesson.step();
   if (application.spotlight && !application.peeks) {
-    scene::Spotlight light{.dims = !application.on_paper && !application.lesson.is_last(),
+    scene::Spotlight light{.spots = made_of(step.spots, &LessonSetting::value),
+                           .dims = !application.on_paper && !application.lesson.is_last(),
                            .kept = {application.workspace().id + std::string("/lesson")}};
-    for (const LessonSetting& path : step.spots) light.spots.push_back(path.value);
     if (step.question) light.kept.push_back(step.question->cells);
     if (scene::draw_spotlight(light)) application.spotlight = false;
   }

@@ -528,17 +528,15 @@ void go_to_departure(Application& application, Form form, const Departure& at) {
 
 Node verify_panel(Application& application) { return centre(application).named("where"); }
 
-void draw_verify_faults(Application& application) {
-  scene::show_panel("##inject a fault", true, [&] {
-    if (!application.session.computed()) return scene::column({});
-    Node title = scene::row({scene::heading("Inject a fault"), scene::rest(), scene::caption("difference")});
-    Nodes faults = {beside_segments(std::move(title))};
-    add_faults(faults, application);
-    return scene::column(
-               {scene::column(std::move(faults), Gap::none).named("faults"), fragile_list(application)},
-               Gap::near)
-        .named("side");
-  });
+Node verify_faults_panel(Application& application) {
+  if (!application.session.computed()) return scene::column({});
+  Node title = scene::row({scene::heading("Inject a fault"), scene::rest(), scene::caption("difference")});
+  Nodes faults = {beside_segments(std::move(title))};
+  add_faults(faults, application);
+  return scene::column(
+             {scene::column(std::move(faults), Gap::none).named("faults"), fragile_list(application)},
+             Gap::near)
+      .named("side");
 }
 
 }  // namespace palimpsest

@@ -13,8 +13,8 @@ Node learn_panel(Application&), learn_side_panel(Application&);
 Node attend_panel(Application&), attend_side_panel(Application&);
 void draw_learn_floor(Application&), draw_attend_floor(Application&);
 void draw_compare(Application&), draw_compare_floor(Application&);
-Node verify_panel(Application&), verify_grid_panel(Application&);
-void draw_verify_faults(Application&), draw_verify_floor(Application&);
+Node verify_panel(Application&), verify_faults_panel(Application&), verify_grid_panel(Application&);
+void draw_verify_floor(Application&);
 Node measure_panel(Application&), measure_roof_panel(Application&), measure_side_panel(Application&);
 void draw_measure_floor(Application&);
 Node rule_text_panel(Application&), rule_found_panel(Application&);
@@ -28,10 +28,12 @@ namespace {
 
 using enum PanelPlace;
 
-/// A panel with what `content` makes in every frame; if it does not fit, it `scrolls`.
+/// A panel with what `content` makes in every frame, named as its window; if it does not fit, it `scrolls`.
 template <Node (*content)(Application&), bool scrolls = true>
 void show(Application& application) {
-  scene::show_panel("##content", scrolls, [&] { return content(application); });
+  const std::string title = ImGui::GetCurrentWindowRead()->Name;
+  const std::string name = "##" + with_small_letter(title.substr(0, title.find("##")));
+  scene::show_panel(name.c_str(), scrolls, [&] { return content(application); });
 }
 
 constexpr auto story = Level::story;
@@ -76,7 +78,7 @@ constexpr Panel compare_panels[] = {
 constexpr Panel verify_panels[] = {
     {"The text##story of verify", bottom, show<story_floor_panel, false>, "tokens words", nullptr, story,
      story},
-    {"Inject a fault", left_top, draw_verify_faults, "faults mistakes bugs"},
+    {"Inject a fault", left_top, show<verify_faults_panel>, "faults mistakes bugs"},
     {"Where do the forms differ?", center, show<verify_panel, false>,
      "proof fault mistake formula precision f32 tf32 bf16 f16 digits", nullptr, story},
     {"Everything that can be checked", right_top, show<verify_grid_panel>,
