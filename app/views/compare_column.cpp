@@ -295,16 +295,12 @@ struct SideColumn {
   Node name_row(const std::string& words, Room room) const {
     const bool is_cut = room == Room::little;
     const std::size_t index = side.index;
-    Node menu = {scene::Menu{.words = words,
-                             .content =
-                                 [side = side, &application = application] {
-                                   return SideMenu{application, side}.content();
-                                 },
-                             .width = menu_width,
-                             .fills = is_cut}};
-    menu = std::move(menu)
-               .named(fmt::format("another {}", index))
-               .told("Another rule, form, precision or option for this side.");
+    const auto content = [side = side, &application = application] {
+      return SideMenu{application, side}.content();
+    };
+    Node menu = Node{scene::Menu{words, content, menu_width, is_cut}}
+                    .named(fmt::format("another {}", index))
+                    .told("Another rule, form, precision or option for this side.");
     Nodes all = {scene::mark(Mark::Kind::dot, rule_colour(side.side.variant))};
     all += is_cut ? std::move(menu).filling() : std::move(menu);
     if (!is_cut) all += scene::rest();

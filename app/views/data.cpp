@@ -19,13 +19,10 @@ void choose_head(Session& session, Index head) {
 /// A choice of one out of `count`: segments that wrap, or a number to type if there are very many.
 Node pick(const std::string& what, Index present, Index count, std::function<void(Index)> choose) {
   if (count > most_segments) {
-    Node line = {scene::Input{.text = std::to_string(present),
-                              .set =
-                                  [choose, count](const std::string& typed) {
-                                    const Index wanted = std::strtol(typed.c_str(), nullptr, 10);
-                                    choose(std::clamp<Index>(wanted, 0, count - 1));
-                                  },
-                              .on_enter = true}};
+    const auto set = [choose, count](const std::string& typed) {
+      choose(std::clamp<Index>(std::strtol(typed.c_str(), nullptr, 10), 0, count - 1));
+    };
+    Node line = {scene::Input{.text = std::to_string(present), .set = set, .on_enter = true}};
     return scene::row({scene::caption(what), std::move(line).named("number").filling()}).named(what);
   }
   Nodes all;

@@ -223,15 +223,13 @@ std::string empty_words(const Application& application) {
 }
 
 Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
-  const auto pictures = [&kept, &shown](float least) {
-    return Node{scene::Drawn{.least_height = least,
-                             .draw =
-                                 [&kept, &shown](const Rectangle& where) {
-                                   context_local<StageFrame>().scene = &shown;
-                                   scene::draw(updated_layout(kept, where));
-                                   if (const auto operation = turned_to(kept)) shown.wanted = operation;
-                                 }}}
-        .filling();
+  const auto draw = [&kept, &shown](const Rectangle& where) {
+    context_local<StageFrame>().scene = &shown;
+    scene::draw(updated_layout(kept, where));
+    if (const auto operation = turned_to(kept)) shown.wanted = operation;
+  };
+  const auto pictures = [draw](float least) {
+    return Node{scene::Drawn{.least_height = least, .draw = draw}}.filling();
   };
   Node legend = colour_legend(shown, application.view.shared_scale);
   if (kept.enlarged)
