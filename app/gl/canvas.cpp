@@ -53,7 +53,11 @@ constexpr int most_hooks = 512;
 }  // namespace
 
 Canvas::Canvas() {
-  require_opengl();
+#ifndef __EMSCRIPTEN__  // a browser has WebGL 2 or no context
+  if (const int version = epoxy_gl_version(); !epoxy_is_desktop_gl() || version < 33)
+    throw Error(
+        fmt::format("OpenGL 3.3 is needed, but this machine offers {}.{}", version / 10, version % 10));
+#endif
   IMGUI_CHECKVERSION();
   context_ = ImGui::CreateContext();
   context_->Hooks.reserve(most_hooks);
@@ -87,9 +91,8 @@ void Canvas::resize(int width, int height) {
   glBindTexture(GL_TEXTURE_2D, 0);
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
-  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
     throw Error(fmt::format("OpenGL cannot draw into a picture of {} by {} pixels", width, height));
-  }
 }
 
 void Canvas::build(int width, int height, const std::function<void()>& draw) {

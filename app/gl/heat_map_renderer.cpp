@@ -37,12 +37,10 @@ void Texture::upload(int format_on_card, unsigned format, unsigned type, const v
     throw Error(fmt::format("the graphics card has no room for a picture of {} by {} pixels", width, height));
   if (name_ == 0) glGenTextures(1, &name_);
   glBindTexture(GL_TEXTURE_2D, name_);
-  for (const GLenum direction : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) {
+  for (const GLenum direction : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
     glTexParameteri(GL_TEXTURE_2D, direction, GL_CLAMP_TO_EDGE);
-  }
-  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) {
+  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
     glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
-  }
   glTexImage2D(GL_TEXTURE_2D, 0, format_on_card, width, height, 0, format, type, data);
   glBindTexture(GL_TEXTURE_2D, 0);
 }

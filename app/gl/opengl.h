@@ -17,7 +17,4 @@ inline constexpr const char* shader_version = "#version 300 es";
 inline constexpr const char* shader_version = "#version 330 core";
 #endif
 
-/// Throws an Error when the current context is older than OpenGL 3.3. A browser has WebGL 2 or no context.
-void require_opengl();
-
 }  // namespace palimpsest
