@@ -1,6 +1,5 @@
 #include "app/scene/plot_view.h"
 
-#include <bitset>
 #include <numeric>
 
 #include "app/gl/context_local.h"
@@ -16,52 +15,20 @@ constexpr float step_y = 5;       // and of one up or down
 constexpr float sideways = 0.4F;  // cost of a pixel to a side, relative to one up or down
 constexpr float gap = 2;          // around words
 
-constexpr std::size_t most_known = 4096;  // places that are cached
-
 float distance(ImVec2 away) { return std::hypot(sideways * away.x, away.y); }
 
-constexpr std::size_t ways = 2 * steps + 1;
-
-/// A candidate place: its column and row of steps, counted from the leftmost and the highest.
-struct StepAway {
-  std::size_t column;
-  std::size_t row;
-  ImVec2 away;  // in design pixels
-};
-
-/// All candidate places around a wish, the nearest first.
-const std::vector<StepAway>& steps_away() {
-  static const std::vector<StepAway> all = [] {
-    std::vector<StepAway> made;
+/// The ways from a wish to all candidate places around it, in design pixels: the nearest first.
+const std::vector<ImVec2>& ways_around() {
+  static const std::vector<ImVec2> all = [] {
+    std::vector<ImVec2> made;
     for (int i = -steps; i <= steps; ++i) {
       for (int j = -steps; j <= steps; ++j)
-        made.push_back({static_cast<std::size_t>(i + steps),
-                        static_cast<std::size_t>(j + steps),
-                        {static_cast<float>(i) * step_x, static_cast<float>(j) * step_y}});
+        made.emplace_back(static_cast<float>(i) * step_x, static_cast<float>(j) * step_y);
     }
-    std::ranges::stable_sort(made, {}, [](const StepAway& step) { return distance(step.away); });
+    std::ranges::stable_sort(made, {}, distance);
     return made;
   }();
   return all;
-}
-
-/// The coordinates of the candidate places along one axis.
-std::array<float, ways> places_along(float wish, float step) {
-  std::array<float, ways> places;
-  for (std::size_t i = 0; i < ways; ++i)
-    places[i] = wish + style::px(static_cast<float>(static_cast<int>(i) - steps) * step);
-  return places;
-}
-
-/// The range of ascending places at which something of this extent, with its gap, overlaps `from` to `to`:
-/// the first such place, and the first after them.
-std::pair<std::size_t, std::size_t> range_over(const std::array<float, ways>& places, float extent,
-                                               float from, float to) {
-  const float around = style::px(gap);
-  const auto first =
-      std::ranges::partition_point(places, [&](float place) { return !(from < place + extent + around); });
-  const auto last = std::ranges::partition_point(places, [&](float place) { return place - around < to; });
-  return {static_cast<std::size_t>(first - places.begin()), static_cast<std::size_t>(last - places.begin())};
 }
 
 /// Whether a line from `a` to `b` reaches into a rectangle.
@@ -133,22 +100,13 @@ bool crosses(const std::vector<ImVec2>& line, const Rectangle& box) {
 static LabelPlace found_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
   const Rectangle corners = {room.minimum, upper_of(room.maximum - extent, room.minimum)};
   wish = corners.nearest(wish);
-  const auto xs = places_along(wish.x, step_x);
-  const auto ys = places_along(wish.y, step_y);
-  std::array<std::bitset<ways>, ways> covered = {};  // by columns
-  for (const Rectangle& box : taken.boxes) {
-    const auto [left, right] = range_over(xs, extent.x, box.minimum.x, box.maximum.x);
-    const auto [top, bottom] = range_over(ys, extent.y, box.minimum.y, box.maximum.y);
-    for (std::size_t i = left; i < right; ++i) {
-      for (std::size_t j = top; j < bottom; ++j) covered[i].set(j);
-    }
-  }
   std::optional<ImVec2> over_curves;
-  for (const auto& [column, row, away] : steps_away()) {
-    const ImVec2 at = {xs[column], ys[row]};
-    if (covered[column][row] || !corners.holds({at, at})) continue;
+  for (const ImVec2 away : ways_around()) {
+    const ImVec2 at = wish + ImVec2(style::px(away.x), style::px(away.y));
+    const Rectangle place = box_at(at, extent).grown(style::px(gap));
+    if (!corners.holds({at, at}) || taken.cover(place)) continue;
     if (!over_curves) over_curves = at;
-    if (!taken.cross(box_at(at, extent).grown(style::px(gap)))) return {at, true, style::px(distance(away))};
+    if (!taken.cross(place)) return {at, true, style::px(distance(away))};
   }
   return {over_curves.value_or(wish)};
 }
@@ -162,11 +120,10 @@ LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, Im
     asked.insert(asked.end(), line.begin(), line.end());
   }
   const std::string_view bytes(reinterpret_cast<const char*>(asked.data()), asked.size() * sizeof(ImVec2));
-  auto& known = context_local<std::unordered_map<std::size_t, LabelPlace>>();
-  if (known.size() > most_known) known.clear();
-  const auto [found, is_new] = known.try_emplace(std::hash<std::string_view>()(bytes));
-  if (is_new) found->second = found_place(room, taken, wish, extent);
-  return found->second;
+  auto& known = context_local<FrameCache<std::size_t, std::optional<LabelPlace>>>();
+  std::optional<LabelPlace>& place = known[std::hash<std::string_view>()(bytes)];
+  if (!place) place = found_place(room, taken, wish, extent);
+  return *place;
 }
 
 std::optional<ImVec2> place_beside_line(const Rectangle& room, const Taken& taken,
