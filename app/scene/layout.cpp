@@ -26,8 +26,6 @@ constexpr float between_squares = 5;      // that do not belong together
 constexpr float least_named_square = 12;  // wide
 constexpr float square_titles = 29;       // the two lines above the names
 
-constexpr float unbounded = std::numeric_limits<float>::infinity();
-
 void shift(Placed& placed, ImVec2 by) {
   placed.where = {placed.where.minimum + by, placed.where.maximum + by};
   for (Placed& inside : placed.inside) shift(inside, by);
@@ -54,6 +52,11 @@ struct Layout {
   /// Whether a node shares the rest of its row or column.
   static bool has_share(const Node& node) { return node.sizing.share > 0; }
 
+  /// Such a share, within the bounds of its node.
+  float bounded_share(float share, const Sizing& sizing) const {
+    return std::max(sizing.most > 0 ? std::min(share, px(sizing.most)) : share, px(sizing.least));
+  }
+
   static bool is_cut(const Node& node) {
     if (const auto* text = std::get_if<Text>(&node.content)) return text->fit == Fit::shorten;
     if (const auto* button = std::get_if<Button>(&node.content)) return button->fit == Fit::shorten;
@@ -73,11 +76,7 @@ struct Layout {
     const auto part = [&](std::size_t i) {
       return std::max(std::floor(left * nodes[i].sizing.share / all), 0.0F);
     };
-    const auto bounded = [&](std::size_t i) {
-      const Sizing& sizing = nodes[i].sizing;
-      const float most = sizing.most > 0 ? std::min(part(i), px(sizing.most)) : part(i);
-      return std::max(most, px(sizing.least));
-    };
+    const auto bounded = [&](std::size_t i) { return bounded_share(part(i), nodes[i].sizing); };
     while (true) {  // a node at its bound changes what is left for the others
       const auto found = std::ranges::find_if(open, [&](std::size_t i) { return bounded(i) != part(i); });
       if (found == open.end()) break;
@@ -157,9 +156,13 @@ struct Layout {
     return sized({room.x, picture.height > 0 ? px(picture.height) : room.y});
   }
 
-  Placed put(const Plotted&, ImVec2 room) const {
-    return sized({room.x, std::isfinite(room.y) ? room.y : px(endless_height)});
+  /// What fills its room, as far as that has an end.
+  Placed filled(ImVec2 room, float endless) const {
+    return sized({room.x, std::isfinite(room.y) ? room.y : px(endless)});
   }
+
+  Placed put(const Plotted&, ImVec2 room) const { return filled(room, endless_height); }
+  Placed put(const Editor&, ImVec2 room) const { return filled(room, editor_height); }
 
   Placed put(const CellTables& tables, ImVec2 room) const {
     const CellPlan plan = plan_cells(tables, room, ruler);
@@ -169,7 +172,7 @@ struct Layout {
   }
 
   Placed put(const Bar& bar, ImVec2 room) const {
-    return sized({room.x, bar.is_upright && std::isfinite(room.y) ? room.y : px(bar.height)});
+    return bar.is_upright ? filled(room, bar.height) : sized({room.x, px(bar.height)});
   }
 
   Placed put(const Track&, ImVec2 room) const { return sized({room.x, px(mark_width)}); }
@@ -208,9 +211,6 @@ struct Layout {
   }
 
   Placed put(const Input&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
-  Placed put(const Editor&, ImVec2 room) const {
-    return sized({room.x, std::isfinite(room.y) ? room.y : px(editor_height)});
-  }
   Placed put(const Filter&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
 
   Placed put(const Menu& menu, ImVec2 room) const {
@@ -362,7 +362,7 @@ struct Layout {
     const auto part = [&](std::size_t i) {
       const Sizing& sizing = nodes[i].sizing;
       const float share = std::isfinite(left) ? std::max(std::floor(left * sizing.share / shares), 0.0F) : 0;
-      return std::max(sizing.most > 0 ? std::min(share, px(sizing.most)) : share, px(sizing.least));
+      return bounded_share(share, sizing);
     };
     // Nodes that shrink come first, from the bottom; what they all leave goes back to them in that order.
     std::vector<std::size_t> shrinking;

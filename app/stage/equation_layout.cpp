@@ -313,9 +313,7 @@ ImVec2 EquationLayout::smallest(ImVec2 available, float least_squeeze) {
   return size;
 }
 
-ImVec2 EquationLayout::least(float width) {
-  return smallest({width, std::numeric_limits<float>::infinity()}, legible_squeeze);
-}
+ImVec2 EquationLayout::least(float width) { return smallest({width, unbounded}, legible_squeeze); }
 
 ImVec2 EquationLayout::fit(ImVec2 available, float largest_unit) {
   smallest(available, smallest_squeeze);
@@ -353,7 +351,7 @@ Box broken(const Box& equation) {
   float all = 0;
   for (const LinePiece& piece : pieces) all += share(*piece.box);
   float before = 0;
-  float cheapest = std::numeric_limits<float>::infinity();
+  float cheapest = unbounded;
   std::size_t best = 0;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     before += share(*pieces[i - 1].box);

@@ -86,7 +86,7 @@ class EquationLayout {
 
   /// Chooses the largest pictures with which everything fits into `available` pixels and returns the extent.
   /// They grow with unit(), at most to `largest_unit`.
-  ImVec2 fit(ImVec2 available, float largest_unit = std::numeric_limits<float>::infinity());
+  ImVec2 fit(ImVec2 available, float largest_unit = unbounded);
 
   /// Visits everything that is drawn when the left upper corner lies at `position`; groups after what is in
   /// them.
@@ -128,7 +128,7 @@ class BreakingEquation {
 
   /// As in EquationLayout, for the best of all layouts.
   ImVec2 least(float width);
-  ImVec2 fit(ImVec2 available, float largest_unit = std::numeric_limits<float>::infinity());
+  ImVec2 fit(ImVec2 available, float largest_unit = unbounded);
   float unit() const { return chosen().unit(); }
 
   /// The height at which all rows have labels, or the largest height in this width.

@@ -6,8 +6,6 @@
 
 namespace palimpsest {
 
-inline constexpr float unbounded = std::numeric_limits<float>::infinity();
-
 struct StageScene;
 
 /// The scene of the current frame for the drawings of a layout, which is cached over frames.

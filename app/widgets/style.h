@@ -69,8 +69,7 @@ Rgb8 bytes(ImU32 colour);
 
 /// The text's colour or the panel's, whichever has more contrast on `paper`; black or white if neither has
 /// enough.
-ImU32 legible_on(Rgb8 paper, const Palette& palette);
-inline ImU32 legible_on(Rgb8 paper) { return legible_on(paper, colours()); }
+ImU32 legible_on(Rgb8 paper, const Palette& palette = colours());
 
 /// Distances in design pixels, for px().
 inline constexpr float panel_gap = 8;

@@ -51,10 +51,6 @@ bool rests_after_click() {
   return last.holds;
 }
 
-ImVec2 wrapped_extent(std::string_view text) {
-  return ImGui::CalcTextSize(text.data(), end_of(text), false, style::px(tooltip_width));
-}
-
 /// A place for something of `size` beside a rectangle without covering it: below, above, right or left.
 ImVec2 beside(const Rectangle& item, ImVec2 size, bool above) {
   const auto& [minimum, maximum] = item;
@@ -74,17 +70,6 @@ ImVec2 beside(const Rectangle& item, ImVec2 size, bool above) {
   return {fits_right ? maximum.x + gap : std::max(minimum.x - gap - size.x, least.x), y};
 }
 
-/// Starts a tip of this extent, without its padding.
-bool begin_tip(ImVec2 extent, const Rectangle& item, bool above = false) {
-  const ImVec2 padding = {style::px(12), style::px(8)};
-  if (item.height() <= style::px(high_item))
-    ImGui::SetNextWindowPos(beside(item, extent + padding * 2, above));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
-  const bool begun = ImGui::BeginTooltip();
-  ImGui::PopStyleVar();
-  return begun;
-}
-
 /// A key as printed on the keyboard, in a faint outline: "Space". Centred in the line when it follows
 /// something higher.
 void key_hint(std::string_view key) {
@@ -100,10 +85,26 @@ void key_hint(std::string_view key) {
   draw_text({from.x + style::px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
 }
 
-void wrapped(std::string_view text) {
-  ImGui::PushTextWrapPos(style::px(tooltip_width));
+/// A tip with its key, if it has one, beside a rectangle on the screen.
+void show_tip(const Rectangle& item, std::string_view text, std::string_view key = {}, bool above = false) {
+  const ImVec2 padding = {style::px(12), style::px(8)};
+  const float width = style::px(tooltip_width);
+  ImVec2 extent = ImGui::CalcTextSize(text.data(), end_of(text), false, width);
+  if (!key.empty()) extent.x += style::px(key_width);
+  if (item.height() <= style::px(high_item))
+    ImGui::SetNextWindowPos(beside(item, extent + padding * 2, above));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
+  const bool begun = ImGui::BeginTooltip();
+  ImGui::PopStyleVar();
+  if (!begun) return;
+  ImGui::PushTextWrapPos(width);
   ImGui::TextUnformatted(text.data(), end_of(text));
   ImGui::PopTextWrapPos();
+  if (!key.empty()) {
+    ImGui::SameLine();
+    key_hint(key);
+  }
+  ImGui::EndTooltip();
 }
 
 constexpr std::size_t most_kept = 4096;  // cut texts; with more, those no longer drawn are forgotten
@@ -125,8 +126,7 @@ void offer_whole(const Rectangle& where, std::string_view shown) {
   const auto found = cut_words().whole.find(shown);
   if (found == cut_words().whole.end()) return;
   cut_words().drawn.push_back({found->second, ImGui::GetCurrentWindow()->Name});
-  if (ImGui::IsMouseHoveringRect(where.minimum, where.maximum) &&
-      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
+  if (is_pointed(where, ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
     cut_words().pointed.emplace(where, found->second);
 }
 
@@ -203,6 +203,10 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
   offer_whole({{to.x, to.y - extent.x}, {to.x + extent.y, to.y}}, text);
 }
 
+bool is_pointed(const Rectangle& where, ImGuiHoveredFlags flags) {
+  return ImGui::IsWindowHovered(flags) && ImGui::IsMouseHoveringRect(where.minimum, where.maximum);
+}
+
 bool wants_tooltip() {
   if (keys_are_in_use()) return false;
   // Only for the pointer: an item with just the keyboard's focus has no tip.
@@ -212,23 +216,10 @@ bool wants_tooltip() {
 }
 
 void tooltip(std::string_view text, std::string_view key, bool above) {
-  if (!wants_tooltip()) return;
-  ImVec2 extent = wrapped_extent(text);
-  if (!key.empty()) extent.x += style::px(key_width);
-  if (!begin_tip(extent, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, above)) return;
-  wrapped(text);
-  if (!key.empty()) {
-    ImGui::SameLine();
-    key_hint(key);
-  }
-  ImGui::EndTooltip();
+  if (wants_tooltip()) show_tip({ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, text, key, above);
 }
 
-void tooltip_beside(const Rectangle& item, std::string_view text) {
-  if (!begin_tip(wrapped_extent(text), item)) return;
-  wrapped(text);
-  ImGui::EndTooltip();
-}
+void tooltip_beside(const Rectangle& item, std::string_view text) { show_tip(item, text); }
 
 void tell_cut_words() {
   auto& pointed = cut_words().pointed;

@@ -32,6 +32,9 @@ ImVec2 draw_words(ImVec2 at, style::Text text, ImU32 colour, std::string_view wo
 /// Vertical text that reads upwards, with its lower left corner at `position`.
 void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text);
 
+/// Whether the pointer is on a rectangle of the current window; `flags` as for ImGui::IsWindowHovered().
+bool is_pointed(const Rectangle& where, ImGuiHoveredFlags flags = 0);
+
 /// Whether the last item should show a tooltip: the pointer rests on it.
 bool wants_tooltip();
 
@@ -53,6 +56,9 @@ struct CutPiece {
   std::string window;
 };
 const std::vector<CutPiece>& drawn_cut_words();
+
+/// A length without end, for rooms.
+inline constexpr float unbounded = std::numeric_limits<float>::infinity();
 
 /// The sizes of text: all that a layout needs to know of the screen. In screen pixels.
 struct Ruler {
