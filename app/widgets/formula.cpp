@@ -9,7 +9,7 @@
 #include "app/gl/context_local.h"
 #include "app/gl/heat_map_renderer.h"
 #include "app/widgets/formula_painter.h"
-#include "app/widgets/style.h"
+#include "app/widgets/text.h"
 
 namespace palimpsest {
 
@@ -22,7 +22,6 @@ struct KeptFormula {
 };
 
 struct Picture {
-  bool painted = false;
   Texture texture;
   ImVec2 size;  // in pixels
 };
@@ -58,14 +57,15 @@ KeptFormula& layout(const std::string& latex, float pixels) {
 
 const Picture& picture(const LaidOutFormula& formula, const std::string& latex, float pixels, ImU32 colour) {
   Picture& result = context_local<Formulas>().pictures[std::tie(latex, pixels, colour)];
-  if (result.painted) return result;
+  if (result.texture.name() != 0) return result;
   const std::uint32_t argb = (colour >> IM_COL32_A_SHIFT & 255) << 24 |
                              (colour >> IM_COL32_R_SHIFT & 255) << 16 |
                              (colour >> IM_COL32_G_SHIFT & 255) << 8 | (colour >> IM_COL32_B_SHIFT & 255);
-  const FormulaPicture painted = formula.paint(argb);
-  result.texture.upload_pixels(painted.rgba, painted.width, painted.height);
-  result.size = {static_cast<float>(painted.width), static_cast<float>(painted.height)};
-  result.painted = true;
+  const Matrix<std::uint8_t> rgba = formula.paint(argb);
+  const auto width = static_cast<int>(rgba.cols() / 4);
+  const auto height = static_cast<int>(rgba.rows());
+  result.texture.upload_pixels({rgba.data(), static_cast<std::size_t>(rgba.size())}, width, height);
+  result.size = {static_cast<float>(width), static_cast<float>(height)};
   return result;
 }
 
@@ -100,8 +100,7 @@ const std::vector<FormulaMark>& marks_of(KeptFormula& found) {
 
 // Remembers which symbol the pointer is on. `from`: the upper left corner of the formula.
 void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float size_px) {
-  if (!ImGui::IsMouseHoveringRect(from, from + ImVec2(size.width, size.height)) ||
-      !ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
+  if (!is_pointed(box_at(from, {size.width, size.height}), ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
     return;
   const float pixels = size_px * density();
   KeptFormula& found = layout(latex, pixels);

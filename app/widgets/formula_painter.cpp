@@ -41,11 +41,7 @@ class FormulaFont : public microtex::Font {
 // The picture that shapes are filled into: colours are blended by their coverage.
 class Paper {
  public:
-  Paper(int width, int height) {
-    picture_.width = width;
-    picture_.height = height;
-    picture_.rgba.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4);
-  }
+  Paper(int width, int height) : rgba_(Matrix<std::uint8_t>::Zero(height, width * 4)) {}
 
   // Fills an outline; its pixels count upwards from the lower edge of the picture.
   void fill(FT_Outline& outline, microtex::color colour) {
@@ -56,7 +52,7 @@ class Paper {
     const int width = static_cast<int>((box.xMax + 63) >> 6) - left;
     const int height = static_cast<int>((box.yMax + 63) >> 6) - bottom;
     if (width <= 0 || height <= 0) return;
-    std::vector<std::uint8_t> coverage(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    Matrix<std::uint8_t> coverage = Matrix<std::uint8_t>::Zero(height, width);
     FT_Bitmap bitmap{};
     bitmap.width = static_cast<unsigned>(width);
     bitmap.rows = static_cast<unsigned>(height);
@@ -66,20 +62,16 @@ class Paper {
     bitmap.pixel_mode = FT_PIXEL_MODE_GRAY;
     FT_Outline_Translate(&outline, -FT_Pos{left} * 64, -FT_Pos{bottom} * 64);
     FT_Outline_Get_Bitmap(freetype(), &outline, &bitmap);
-    const int top = picture_.height - bottom - height;
+    const int top = rows() - bottom - height;
     for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        blend(left + x, top + y, colour,
-              coverage[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                       static_cast<std::size_t>(x)]);
-      }
+      for (int x = 0; x < width; ++x) blend(left + x, top + y, colour, coverage(y, x));
     }
   }
 
   // Fills a rectangle between two opposite corners; y points downwards.
   void fill(microtex::Point from, microtex::Point to, microtex::color colour) {
-    const FT_Pos top = FT_Pos{picture_.height} * 64 - fixed(from.y);
-    const FT_Pos bottom = FT_Pos{picture_.height} * 64 - fixed(to.y);
+    const FT_Pos top = FT_Pos{rows()} * 64 - fixed(from.y);
+    const FT_Pos bottom = FT_Pos{rows()} * 64 - fixed(to.y);
     std::array<FT_Vector, 4> points = {
         {{fixed(from.x), top}, {fixed(to.x), top}, {fixed(to.x), bottom}, {fixed(from.x), bottom}}};
     std::array<std::remove_pointer_t<decltype(FT_Outline::tags)>, 4> tags;
@@ -94,16 +86,13 @@ class Paper {
     fill(outline, colour);
   }
 
-  int height() const { return picture_.height; }
-  FormulaPicture take() { return std::move(picture_); }
+  int rows() const { return static_cast<int>(rgba_.rows()); }
+  Matrix<std::uint8_t> take() { return std::move(rgba_); }
 
  private:
   void blend(int x, int y, microtex::color colour, std::uint8_t coverage) {
-    if (coverage == 0 || x < 0 || y < 0 || x >= picture_.width || y >= picture_.height) return;
-    std::uint8_t* pixel =
-        picture_.rgba.data() + (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture_.width) +
-                                static_cast<std::size_t>(x)) *
-                                   4;
+    if (coverage == 0 || x < 0 || y < 0 || 4 * x >= rgba_.cols() || y >= rgba_.rows()) return;
+    std::uint8_t* const pixel = &rgba_(y, 4 * x);
     const float above = static_cast<float>(microtex::color_a(colour)) * static_cast<float>(coverage) / 65025;
     const float below = static_cast<float>(pixel[3]) / 255 * (1 - above);
     const float alpha = above + below;
@@ -116,7 +105,7 @@ class Paper {
     pixel[3] = static_cast<std::uint8_t>(std::lround(alpha * 255));
   }
 
-  FormulaPicture picture_;
+  Matrix<std::uint8_t> rgba_;  // as paint() returns it
 };
 
 // The left and the right end of a contour of an outline.
@@ -232,7 +221,7 @@ class Painter : public FormulaPen {
     if (!outline) return;
     const microtex::Point place = at(x, y);
     FT_Outline_Translate(outline, fixed(place.x),
-                         fixed(static_cast<float>(paper_.height()) - std::round(place.y)));
+                         fixed(static_cast<float>(paper_.rows()) - std::round(place.y)));
     sharpen_bars(*outline);
     paper_.fill(*outline, colour_);
   }
@@ -452,7 +441,7 @@ LaidOutFormula::LaidOutFormula(const std::string& latex, float size) : render_(p
 
 LaidOutFormula::~LaidOutFormula() = default;
 
-FormulaPicture LaidOutFormula::paint(std::uint32_t argb) const {
+Matrix<std::uint8_t> LaidOutFormula::paint(std::uint32_t argb) const {
   constexpr int margin = FormulaExtent::margin;
   const int above = static_cast<int>(std::ceil(extent_.ascent));
   const int below = static_cast<int>(std::ceil(extent_.descent));

@@ -13,13 +13,6 @@ class Render;
 
 namespace palimpsest {
 
-/// A formula as pixels: 8-bit red, green, blue and alpha (not premultiplied), rows from top to bottom.
-struct FormulaPicture {
-  int width = 0;
-  int height = 0;
-  std::vector<std::uint8_t> rgba;
-};
-
 /// The extent of a formula in pixels, known before it is painted. The picture is larger by `margin` on each
 /// side, so that slanted letters are not cut off.
 struct FormulaExtent {
@@ -48,10 +41,11 @@ class LaidOutFormula {
 
   FormulaExtent extent() const { return extent_; }
 
-  /// Paints it in `argb` unless the LaTeX sets another colour. The baseline is the lower edge of row
+  /// Paints it in `argb` unless the LaTeX sets another colour: 8-bit red, green, blue and alpha (not
+  /// premultiplied) of each pixel, [height, width * 4]. The baseline is the lower edge of row
   /// margin + ceil(ascent) - 1, the left end is the left edge of column `margin`. Throws an Error when the
   /// font is damaged.
-  FormulaPicture paint(std::uint32_t argb) const;
+  Matrix<std::uint8_t> paint(std::uint32_t argb) const;
 
   /// Its symbols from left to right: slanted and Greek letters, not the names of functions.
   std::vector<FormulaMark> marks() const;
