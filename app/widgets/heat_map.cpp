@@ -23,6 +23,12 @@ Stretch rows_of(const Matrix<double>& values, const HeatMapLook& look) {
   return {std::max<Index>(look.only_row, 0), count, finished};
 }
 
+/// The rows and columns of the picture.
+std::pair<Index, Index> drawn_size(const Matrix<double>& values, const HeatMapLook& look) {
+  const Index rows = rows_of(values, look).count;
+  return look.transposed ? std::pair(values.cols(), rows) : std::pair(rows, values.cols());
+}
+
 // The rows or columns that pixel `pixel` of `pixels` shows: at least one; stretches may overlap.
 Stretch footprint(const Stretch& all, Index pixel, Index pixels) {
   const Index begin = pixel * all.count / pixels;
@@ -48,8 +54,6 @@ using Content = std::tuple<std::uint64_t, Index, Index, bool, Index, Index, int,
 struct Entry {
   Texture numbers;
   Content content;
-  Index rows = 0;  // of the texture
-  Index columns = 0;
 };
 
 struct HeatMaps {
@@ -82,8 +86,6 @@ void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look,
   entry.numbers.upload_numbers(std::span(cells.data(), static_cast<std::size_t>(cells.size())),
                                static_cast<int>(cells.cols()), static_cast<int>(cells.rows()));
   entry.content = content;
-  entry.rows = cells.rows();
-  entry.columns = cells.cols();
 }
 
 // Design pixels as pixels of the picture: whole ones, at least `least`.
@@ -92,9 +94,9 @@ int whole_pixels(float design, int least) {
 }
 
 // The width of the lines between cells in pixels; 0 if the cells are too small for lines.
-int line_width(const Entry& entry, const PixelRectangle& rectangle) {
-  const auto cell = std::min(static_cast<float>(rectangle.width) / static_cast<float>(entry.columns),
-                             static_cast<float>(rectangle.height) / static_cast<float>(entry.rows));
+int line_width(std::pair<Index, Index> size, const PixelRectangle& rectangle) {
+  const auto cell = std::min(static_cast<float>(rectangle.width) / static_cast<float>(size.second),
+                             static_cast<float>(rectangle.height) / static_cast<float>(size.first));
   const bool has_lines = cell >= smallest_cell_with_grid * (style::scale() * screen_density().x);
   return has_lines ? whole_pixels(style::line, 1) : 0;
 }
@@ -107,18 +109,13 @@ Hatch hatch_of_style() {
           .ink = style::bytes(style::colours().edge)};
 }
 
-struct Call {
-  const HeatMapRenderer* renderer = nullptr;
-  HeatMapPass pass;
-};
-
 void draw(const ImDrawList*, const ImDrawCmd* command) {
-  Call call = *static_cast<const Call*>(command->UserCallbackData);
+  HeatMapPass pass = *static_cast<const HeatMapPass*>(command->UserCallbackData);
   const ImDrawData& data = *ImGui::GetDrawData();
   const ImVec4& clip = command->ClipRect;
-  call.pass.picture_height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
-  call.pass.clip = pixel_rectangle({clip.x, clip.y}, {clip.z, clip.w}, data.FramebufferScale);
-  call.renderer->draw(call.pass);
+  pass.picture_height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
+  pass.clip = pixel_rectangle({clip.x, clip.y}, {clip.z, clip.w}, data.FramebufferScale);
+  context_local<HeatMaps>().renderer.draw(pass);
 }
 
 // The pixel edges of the cells along one axis: cell i covers [edge(i), edge(i + 1)). A pixel belongs to the
@@ -165,15 +162,14 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
                            look.only_row, look.finished_rows, rectangle.width, rectangle.height};
   if (entry.numbers.name() == 0 || entry.content != content) upload(entry, values, look, rectangle, content);
   maps.renderer.set_colours(style::colours().map);
-  Call call = {&maps.renderer,
-               {.numbers = entry.numbers.name(),
-                .rectangle = rectangle,
-                .clip = {},
-                .range = look.range,
-                .line = look.grid ? line_width(entry, rectangle) : 0,
-                .dim = look.dim,
-                .hatch = look.masked ? hatch_of_style() : Hatch()}};
-  ImGui::GetWindowDrawList()->AddCallback(draw, &call, sizeof(call));
+  HeatMapPass pass = {.numbers = entry.numbers.name(),
+                      .rectangle = rectangle,
+                      .clip = {},
+                      .range = look.range,
+                      .line = look.grid ? line_width(drawn_size(values, look), rectangle) : 0,
+                      .dim = look.dim,
+                      .hatch = look.masked ? hatch_of_style() : Hatch()};
+  ImGui::GetWindowDrawList()->AddCallback(draw, &pass, sizeof(pass));
   ImGui::GetWindowDrawList()->AddCallback(ImGui::GetPlatformIO().DrawCallback_ResetRenderState);
 }
 
@@ -190,9 +186,7 @@ std::optional<Cell> hovered_cell(const Rectangle& where, Index rows, Index colum
 
 std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look,
                                  const Rectangle& where) {
-  Index rows = rows_of(values, look).count;
-  Index columns = values.cols();
-  if (look.transposed) std::swap(rows, columns);
+  const auto [rows, columns] = drawn_size(values, look);
   return hovered_cell(where, rows, columns, ImGui::GetMousePos());
 }
 
