@@ -67,9 +67,7 @@ bool output_follows(const Phase& phase) {
 constexpr Index most_cells = Index{1} << 20;  // remaking larger pictures would take too long
 
 struct FadingCells {
-  std::uint64_t version = 0;
-  Index rows = -1;
-  Index columns = -1;
+  std::optional<std::tuple<std::uint64_t, Index, Index>> of = {};  // the version and the size of the values
   bool are_factors = false;
   Matrix<double> cells = {};
 };
@@ -93,15 +91,10 @@ ColourRanges::ColourRanges(const Computation& computation, const Trace& trace, c
     made_.emplace(operation.equation.result, operation.equation.expression);
 }
 
-void ColourRanges::begin_view(Record made) {
-  of_view_ = std::move(made);
-  followed_.clear();
-  known_in_view_.clear();
-  beyond_.clear();
-}
+void ColourRanges::begin_view(Record made) { view_ = {.made = std::move(made)}; }
 
 const Matrix<double>& ColourRanges::values_of(const std::string& tensor) const {
-  return (of_view_.contains(tensor) ? of_view_ : record_).at(tensor);
+  return (view_.made.contains(tensor) ? view_.made : record_).at(tensor);
 }
 
 /// The scale of the tensor's kind in the whole sequence; 0 where it has one of its own. Features of keys,
@@ -129,21 +122,22 @@ ColourRange ColourRanges::found(const std::string& tensor) const {
 }
 
 ColourRange ColourRanges::of(const std::string& tensor) {
-  if (const auto other = followed_.find(tensor); other != followed_.end()) return of(other->second);
-  if (const auto own = known_in_view_.find(tensor); own != known_in_view_.end()) return own->second;
-  const auto [known, is_new] = (of_view_.contains(tensor) ? known_in_view_ : known_).try_emplace(tensor);
+  if (const auto other = view_.followed.find(tensor); other != view_.followed.end()) return of(other->second);
+  if (const auto own = view_.known.find(tensor); own != view_.known.end()) return own->second;
+  const auto [known, is_new] = (view_.made.contains(tensor) ? view_.known : known_).try_emplace(tensor);
   if (is_new) known->second = found(tensor);
   return known->second;
 }
 
 double ColourRanges::beyond(const std::string& tensor) {
-  const auto [known, is_new] = beyond_.try_emplace(tensor, 0);
+  const auto [known, is_new] = view_.beyond.try_emplace(tensor, 0);
   if (is_new) known->second = share_beyond(values_of(tensor), of(tensor).largest);
   return known->second;
 }
 
 double ColourRanges::dust(const std::string& tensor) const {
-  if (const auto other = followed_.find(tensor); other != followed_.end()) return dust(other->second);
+  if (const auto other = view_.followed.find(tensor); other != view_.followed.end())
+    return dust(other->second);
   const auto how = made_.find(tensor);
   return how == made_.end() ? 0 : dust_of(how->second, record_);
 }
@@ -153,17 +147,19 @@ void ColourRanges::stand_alone(const std::string& tensor) {
   const ColourRange shared = of(tensor);
   if (shared.is_own || share_beyond(values, least_share * shared.largest) >= most_beyond) return;
   const double own = nearly_largest({&values});
-  if (own > dust(tensor)) known_in_view_[tensor] = {own, true};
+  if (own > dust(tensor)) view_.known[tensor] = {own, true};
 }
 
 void ColourRanges::join(const std::vector<std::string>& tensors) {
   std::vector<const Matrix<double>*> values;
-  for (const std::string& tensor : tensors) values.push_back(&values_of(tensor));
   double rounding = 0;
-  for (const std::string& tensor : tensors) rounding = std::max(rounding, dust(tensor));
+  for (const std::string& tensor : tensors) {
+    values.push_back(&values_of(tensor));
+    rounding = std::max(rounding, dust(tensor));
+  }
   const double largest = nearly_largest(values);
   const ColourRange joint{largest > rounding ? largest : rounding / dust_share, true, true};
-  for (const std::string& tensor : tensors) known_in_view_[tensor] = joint;
+  for (const std::string& tensor : tensors) view_.known[tensor] = joint;
 }
 
 bool holds_decays(const std::string& tensor, const Matrix<double>& values) {
@@ -178,9 +174,8 @@ const Matrix<double>* fading_cells(std::string_view key, const std::string& tens
                                    const Matrix<double>& values, std::uint64_t version) {
   if (!is_decay(tensor) || values.size() > most_cells) return nullptr;
   FadingCells& kept = context_local<FrameCache<std::string, FadingCells>>()[key];
-  if (kept.version != version || kept.rows != values.rows() || kept.columns != values.cols()) {
-    kept = {.version = version, .rows = values.rows(), .columns = values.cols()};
-    kept.are_factors = holds_decays(tensor, values);
+  if (const auto of = std::tuple(version, values.rows(), values.cols()); kept.of != of) {
+    kept = {.of = of, .are_factors = holds_decays(tensor, values)};
     if (kept.are_factors) {
       kept.cells = values.unaryExpr([](double factor) { return -forgotten_part(factor); });
       const bool is_triangle =

@@ -39,7 +39,7 @@ class ColourRanges {
   double dust(const std::string& tensor) const;
 
   /// From now on `tensor` has the colours of `other`.
-  void follow(const std::string& tensor, const std::string& other) { followed_[tensor] = other; }
+  void follow(const std::string& tensor, const std::string& other) { view_.followed[tensor] = other; }
 
   /// From now on `tensor`, which is shown only with its own operands, has its own scale if that of its kind
   /// leaves 95 % of it nearly blank.
@@ -63,11 +63,12 @@ class ColourRanges {
   std::set<std::string> steps_of_states_;
   std::map<std::string, ColourRange> known_;  // of what was recorded; found when they are first asked for
 
-  // Of the present view:
-  Record of_view_;
-  std::map<std::string, std::string> followed_;
-  std::map<std::string, ColourRange> known_in_view_;  // of what is made for it, and of what is joined
-  std::map<std::string, double> beyond_;
+  struct OfView {
+    Record made = {};
+    std::map<std::string, std::string> followed = {};
+    std::map<std::string, ColourRange> known = {};  // of what is made for it, and of what is joined
+    std::map<std::string, double> beyond = {};
+  } view_;
 };
 
 /// Whether a tensor of this name holds decay factors: what is left, from 0 to 1.
