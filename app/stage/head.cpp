@@ -37,35 +37,6 @@ const Matrix<double>& colour_ramp(bool is_fading) {
   return is_fading ? fading : whole;
 }
 
-/// What there is to say of a scale.
-struct ScaleWords {
-  Symbol symbol = {};
-  bool is_fading = false;  // of decay factors: 1 is blank, and the end of the scale
-  std::string less = {};
-  std::string more = {};
-  std::string scale = {};    // whose it is, where it is not that of a kind
-  std::string clipped = {};  // how much of the picture is beyond its ends
-};
-
-Node legend_of(const ScaleWords& words, float width) {
-  const auto word = [](const std::string& shown, scene::Ink ink) {
-    return scene::text(shown, style::Text::caption, ink, Fit::whole);
-  };
-  Nodes all;
-  if (!words.scale.empty()) all += word(words.scale, 0);
-  if (!words.symbol.latex.empty())
-    all += scene::formula(words.symbol.latex, symbol_size, style::colours().role(words.symbol.role));
-  all += word(words.less, scene::dim_ink);
-  all += Node{scene::Picture{.values = &colour_ramp(words.is_fading),
-                             .version = words.is_fading ? 1U : 0U,
-                             .look = {.grid = false},
-                             .height = bar_height}}
-             .fixed(width);
-  all += word(words.more, scene::dim_ink);
-  if (!words.clipped.empty()) all += word(words.clipped, scene::dim_ink);
-  return scene::row(std::move(all));
-}
-
 }  // namespace
 
 LatexStyle stage_latex(std::string lit) {
@@ -121,41 +92,53 @@ Node colour_legend(const StageScene& scene, bool shared) {
   const bool pointed = scene.focus && scene.record.contains(scene.focus->tensor);
   const std::string& tensor = pointed ? scene.focus->tensor : scene.view.lit;
   const ColourRange range = scene.ranges.of(tensor);
-  ScaleWords words{.symbol = symbol_in(scene.symbols, tensor)};
-  if (words.symbol.words.empty()) words.symbol.words = tensor;
-  std::string meaning;
-  words.is_fading = shows_fading(tensor, scene.record.at(tensor));
-  if (words.is_fading) {
-    words.less = "0";
-    words.more = "1: no decay";
-    words.scale = "log of 1 − α";
-    meaning = "1 is blank: no decay. The colour grows with the logarithm of 1 − α, from 0.0001 to 1.";
-  } else {
-    words.less = "−" + plain_number(range.largest, 2);
-    words.more = "+" + plain_number(range.largest, 2);
-    words.scale = range.is_joint ? "one scale" : !shared ? "own scales" : range.is_own ? "own scale" : "";
-    if (const std::string share = clipped_share(scene.ranges.beyond(tensor)); !share.empty())
-      words.clipped = share + " of entries clipped";
-    meaning = fmt::format("{}. Larger entries are clipped.",
-                          range.is_joint ? "One scale for the terms of this sum"
-                          : range.is_own ? "This picture has its own scale"
-                                         : "One scale for all tensors of this kind in the sequence");
-  }
-  ScaleWords briefly_clipped = words;
-  if (const std::size_t more = words.clipped.find(" of entries"); more != std::string::npos)
-    briefly_clipped.clipped.replace(more, std::string_view(" of entries").size(), "");
-  ScaleWords without_clipped = words;
-  without_clipped.clipped.clear();
-  ScaleWords brief = without_clipped;  // without the words that are worth least: whose scale it is
-  brief.scale = words.is_fading ? "log" : "";
-  if (words.is_fading) brief.more = "1";
-  Node legend = scene::first_that_fits({legend_of(words, bar_width), legend_of(briefly_clipped, bar_width),
-                                        legend_of(without_clipped, bar_width),
-                                        legend_of(without_clipped, small_bar_width),
-                                        legend_of(brief, bar_width), legend_of(brief, small_bar_width)});
-  legend.key = "C";
-  return std::move(legend).named("legend").told(
-      fmt::format("Colours of {}: {}", words.symbol.words, meaning));
+  const Symbol& symbol = symbol_in(scene.symbols, tensor);
+  // Of decay factors: 1 is blank, and the end of the scale.
+  const bool is_fading = shows_fading(tensor, scene.record.at(tensor));
+  const std::string largest = plain_number(range.largest, 2);
+  const std::string share = is_fading ? "" : clipped_share(scene.ranges.beyond(tensor));
+  const auto clipped = [&share](const char* words) { return share.empty() ? "" : share + words; };
+  const auto legend = [&](const std::string& scale, const std::string& most, const std::string& beyond,
+                          float width) {
+    Nodes all;
+    const auto add = [&all](const std::string& words, scene::Ink ink = scene::dim_ink) {
+      if (!words.empty()) all += scene::tag(words, ink);
+    };
+    add(scale, 0);
+    if (!symbol.latex.empty())
+      all += scene::formula(symbol.latex, symbol_size, style::colours().role(symbol.role));
+    add(is_fading ? "0" : "−" + largest);
+    all += Node{scene::Picture{.values = &colour_ramp(is_fading),
+                               .version = is_fading ? 1U : 0U,
+                               .look = {.grid = false},
+                               .height = bar_height}}
+               .fixed(width);
+    add(most);
+    add(beyond);
+    return scene::row(std::move(all));
+  };
+  const std::string scale = is_fading        ? "log of 1 − α"
+                            : range.is_joint ? "one scale"
+                            : !shared        ? "own scales"
+                            : range.is_own   ? "own scale"
+                                             : "";
+  const std::string brief_scale = is_fading ? "log" : "";  // whose it is, is worth least
+  const std::string most = is_fading ? "1: no decay" : "+" + largest;
+  const std::string brief_most = is_fading ? "1" : most;
+  Node fitting = scene::first_that_fits(
+      {legend(scale, most, clipped(" of entries clipped"), bar_width),
+       legend(scale, most, clipped(" clipped"), bar_width), legend(scale, most, "", bar_width),
+       legend(scale, most, "", small_bar_width), legend(brief_scale, brief_most, "", bar_width),
+       legend(brief_scale, brief_most, "", small_bar_width)});
+  fitting.key = "C";
+  const std::string meaning =
+      is_fading ? "1 is blank: no decay. The colour grows with the logarithm of 1 − α, from 0.0001 to 1."
+                : fmt::format("{}. Larger entries are clipped.",
+                              range.is_joint ? "One scale for the terms of this sum"
+                              : range.is_own ? "This picture has its own scale"
+                                             : "One scale for all tensors of this kind in the sequence");
+  return std::move(fitting).named("legend").told(
+      fmt::format("Colours of {}: {}", symbol.words.empty() ? tensor : symbol.words, meaning));
 }
 
 }  // namespace palimpsest
