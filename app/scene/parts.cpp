@@ -5,14 +5,11 @@
 namespace palimpsest {
 
 namespace {
-struct ScopedPath {
-  std::string path;
-};
+std::string& open_scopes() { return context_local<std::string, struct Scope>(); }
 
 std::string below_scope(std::string_view name) {
-  const std::string& scope = context_local<ScopedPath>().path;
-  if (name.empty()) return scope;
-  return scope.empty() ? std::string(name) : scope + '/' + std::string(name);
+  if (name.empty()) return open_scopes();
+  return open_scopes().empty() ? std::string(name) : open_scopes() + '/' + std::string(name);
 }
 
 }  // namespace
@@ -59,13 +56,13 @@ bool is_hidden(std::string_view name) {
   return !hidden.empty() && !name.empty() && is_among(below_scope(name), hidden);
 }
 
-PartScope::PartScope(std::string_view name) : outer_(context_local<ScopedPath>().path.size()) {
-  context_local<ScopedPath>().path = below_scope(name);
+PartScope::PartScope(std::string_view name) : outer_(scope_path().size()) {
+  open_scopes() = below_scope(name);
 }
 
-PartScope::~PartScope() { context_local<ScopedPath>().path.resize(outer_); }
+PartScope::~PartScope() { open_scopes().resize(outer_); }
 
-const std::string& scope_path() { return context_local<ScopedPath>().path; }
+const std::string& scope_path() { return open_scopes(); }
 
 void note_part(std::string_view name, const Rectangle& where, std::string_view words) {
   const ImDrawList& list = *ImGui::GetWindowDrawList();
