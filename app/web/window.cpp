@@ -47,28 +47,19 @@ EM_JS(void, begin_frames, (), { globalThis.page.begin(); });
 EM_JS(void, show_failure, (const char* reason), { globalThis.page.fail(UTF8ToString(reason)); });
 
 const char* name_of_cursor(int cursor) {
-  switch (cursor) {
-    case ImGuiMouseCursor_None:
-      return "none";
-    case ImGuiMouseCursor_TextInput:
-      return "text";
-    case ImGuiMouseCursor_ResizeAll:
-      return "move";
-    case ImGuiMouseCursor_ResizeNS:
-      return "ns-resize";
-    case ImGuiMouseCursor_ResizeEW:
-      return "ew-resize";
-    case ImGuiMouseCursor_ResizeNESW:
-      return "nesw-resize";
-    case ImGuiMouseCursor_ResizeNWSE:
-      return "nwse-resize";
-    case ImGuiMouseCursor_Hand:
-      return "pointer";
-    case ImGuiMouseCursor_NotAllowed:
-      return "not-allowed";
-    default:
-      return "default";
+  static constexpr std::pair<int, const char*> names[] = {{ImGuiMouseCursor_None, "none"},
+                                                          {ImGuiMouseCursor_TextInput, "text"},
+                                                          {ImGuiMouseCursor_ResizeAll, "move"},
+                                                          {ImGuiMouseCursor_ResizeNS, "ns-resize"},
+                                                          {ImGuiMouseCursor_ResizeEW, "ew-resize"},
+                                                          {ImGuiMouseCursor_ResizeNESW, "nesw-resize"},
+                                                          {ImGuiMouseCursor_ResizeNWSE, "nwse-resize"},
+                                                          {ImGuiMouseCursor_Hand, "pointer"},
+                                                          {ImGuiMouseCursor_NotAllowed, "not-allowed"}};
+  for (const auto& [each, name] : names) {
+    if (each == cursor) return name;
   }
+  return "default";
 }
 
 /// The key of a keyboard event: the letter or digit that it writes where it writes one, else its place.
@@ -81,21 +72,10 @@ ImGuiKey key_of(std::string_view written, std::string_view code) {
       return static_cast<ImGuiKey>(ImGuiKey_0 + (letter - '0'));
   }
   static constexpr std::pair<std::string_view, ImGuiKey> keys[] = {
-      {"Tab", ImGuiKey_Tab},
       {"ArrowLeft", ImGuiKey_LeftArrow},
       {"ArrowRight", ImGuiKey_RightArrow},
       {"ArrowUp", ImGuiKey_UpArrow},
       {"ArrowDown", ImGuiKey_DownArrow},
-      {"PageUp", ImGuiKey_PageUp},
-      {"PageDown", ImGuiKey_PageDown},
-      {"Home", ImGuiKey_Home},
-      {"End", ImGuiKey_End},
-      {"Insert", ImGuiKey_Insert},
-      {"Delete", ImGuiKey_Delete},
-      {"Backspace", ImGuiKey_Backspace},
-      {"Space", ImGuiKey_Space},
-      {"Enter", ImGuiKey_Enter},
-      {"Escape", ImGuiKey_Escape},
       {"ControlLeft", ImGuiKey_LeftCtrl},
       {"ControlRight", ImGuiKey_RightCtrl},
       {"ShiftLeft", ImGuiKey_LeftShift},
@@ -105,15 +85,8 @@ ImGuiKey key_of(std::string_view written, std::string_view code) {
       {"MetaLeft", ImGuiKey_LeftSuper},
       {"MetaRight", ImGuiKey_RightSuper},
       {"Quote", ImGuiKey_Apostrophe},
-      {"Comma", ImGuiKey_Comma},
-      {"Minus", ImGuiKey_Minus},
-      {"Period", ImGuiKey_Period},
-      {"Slash", ImGuiKey_Slash},
-      {"Semicolon", ImGuiKey_Semicolon},
-      {"Equal", ImGuiKey_Equal},
       {"BracketLeft", ImGuiKey_LeftBracket},
       {"BracketRight", ImGuiKey_RightBracket},
-      {"Backslash", ImGuiKey_Backslash},
       {"Backquote", ImGuiKey_GraveAccent},
       {"NumpadDecimal", ImGuiKey_KeypadDecimal},
       {"NumpadDivide", ImGuiKey_KeypadDivide},
@@ -125,6 +98,10 @@ ImGuiKey key_of(std::string_view written, std::string_view code) {
   for (const auto& [name, key] : keys) {
     if (name == code) return key;
   }
+  // Dear ImGui calls the others as browsers do.
+  for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_GamepadStart; ++key) {
+    if (code == ImGui::GetKeyName(static_cast<ImGuiKey>(key))) return static_cast<ImGuiKey>(key);
+  }
   const auto numbered = [&](std::string_view prefix, ImGuiKey first, int least, int most) {
     if (!code.starts_with(prefix)) return ImGuiKey_None;
     const int number = parse_all<int>(code.substr(prefix.size())).value_or(-1);
@@ -132,8 +109,7 @@ ImGuiKey key_of(std::string_view written, std::string_view code) {
                                              : ImGuiKey_None;
   };
   if (const ImGuiKey key = numbered("Digit", ImGuiKey_0, 0, 9); key != ImGuiKey_None) return key;
-  if (const ImGuiKey key = numbered("Numpad", ImGuiKey_Keypad0, 0, 9); key != ImGuiKey_None) return key;
-  return numbered("F", ImGuiKey_F1, 1, 12);
+  return numbered("Numpad", ImGuiKey_Keypad0, 0, 9);
 }
 
 void connect_platform() {
