@@ -75,9 +75,7 @@ Preferences Showing::preferences() const {
 void Showing::draw() {
   application.draw(window.scale());
   if (application.animating()) window.request_redraw();
-  kept_.keep(preferences());
-  kept_places_.keep(application.places.all());
-  keep_last(false);
+  keep_changes(false);
   for (const std::string& problem : {kept_.problem(), kept_places_.problem(), last_.problem()}) {
     if (!problem.empty()) application.session.set_message(problem);
   }
@@ -85,12 +83,13 @@ void Showing::draw() {
 
 void Showing::keep() {
   ImGui::GetIO().WantSaveIniSettings = true;
-  kept_.keep(preferences(), true);
-  kept_places_.keep(application.places.all(), true);
-  keep_last(true);
+  keep_changes(true);
 }
 
-void Showing::keep_last(bool at_once) {
+void Showing::keep_changes(bool at_once) {
+  kept_.keep(preferences(), at_once);
+  kept_places_.keep(application.places.all(), at_once);
+  // Not the data of a lesson: one comes back to where one was before it.
   if (!application.lesson.is_on()) last_.keep(application.session, at_once);
 }
 

@@ -34,7 +34,7 @@ class Showing {
  private:
   WindowOptions open(const Look& look);
   Preferences preferences() const;
-  void keep_last(bool at_once);  // not the data of a lesson: one comes back to where one was before it
+  void keep_changes(bool at_once);
 };
 
 }  // namespace palimpsest
