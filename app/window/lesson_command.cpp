@@ -1,7 +1,5 @@
 // `palimpsest lesson`: `check` goes through lessons in the real program and says what is wrong with them.
 
-#include <set>
-
 #include "app/commands/options.h"
 #include "app/scene/parts.h"
 #include "app/studio/application.h"
@@ -35,15 +33,18 @@ class LessonChecker {
       for (const WindowSize& size : checked_sizes) check_at(lesson, size);
     } catch (const InputError& error) {
       const std::string words = error.what();
-      const std::string line = words.starts_with(file_) ? words : fmt::format("{}: {}", file_, words);
-      if (seen_.insert(line).second) problems_.push_back(line);
+      note(words.starts_with(file_) ? words : fmt::format("{}: {}", file_, words));
     }
   }
 
  private:
   void add(TextPlace at, const std::string& words) {
-    std::string line = fmt::format("{}:{}:{}: {}", file_, at.line, at.column, words);
-    if (seen_.insert(line).second) problems_.push_back(std::move(line));
+    note(fmt::format("{}:{}:{}: {}", file_, at.line, at.column, words));
+  }
+
+  /// Each once, though a lesson is checked at several sizes.
+  void note(std::string problem) {
+    if (!is_among(problem, problems_)) problems_.push_back(std::move(problem));
   }
 
   void check_at(const Lesson& lesson, WindowSize size) {
@@ -54,7 +55,7 @@ class LessonChecker {
       application.session.clear_message();
       application.open_lesson(file_, i);
       application.session.wait();
-      draw(offscreen, application);
+      settle(offscreen, application, passes);
       if (!application.session.message().empty()) {
         add(step.at, application.session.message());
         continue;
@@ -67,15 +68,8 @@ class LessonChecker {
       }
       check_numbers(step, facts.value->views);
       if (!step.question || !look(application, facts.value->views)) continue;
-      draw(offscreen, application);
+      settle(offscreen, application, passes);
       check_room(application, step, size);
-    }
-  }
-
-  static void draw(Offscreen& offscreen, Application& application) {
-    for (int frame = 0; frame < passes; ++frame) {
-      offscreen.pass([&] { application.draw(1); });
-      application.session.questions().wait();
     }
   }
 
@@ -160,8 +154,7 @@ class LessonChecker {
       if (question.kind == LessonQuestion::Kind::number)
         guess.number = question.truth->expression.number(views);
     } catch (const InputError& error) {
-      const std::string line = fmt::format("{}: {}", file_, error.what());
-      if (seen_.insert(line).second) problems_.push_back(line);
+      note(fmt::format("{}: {}", file_, error.what()));
       return false;
     }
     if (question.kind == LessonQuestion::Kind::mark && guess.cells.empty())
@@ -172,7 +165,6 @@ class LessonChecker {
 
   const std::string file_;
   std::vector<std::string> problems_;
-  std::set<std::string> seen_;
 };
 
 int check_lessons(const CommandOptions& options, const Console& console) {

@@ -22,16 +22,8 @@ constexpr float formula_scale = 3;  // pixels of a formula for each on paper
 
 std::string escaped_html(std::string_view text) {
   std::string html;
-  for (const char c : text) {
-    if (c == '&')
-      html += "&amp;";
-    else if (c == '<')
-      html += "&lt;";
-    else if (c == '"')
-      html += "&quot;";
-    else
-      html += c;
-  }
+  for (const char c : text)
+    html += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
   return html;
 }
 
@@ -117,10 +109,7 @@ footer {{ color: #666; font-size: 13px; }}
     for (std::size_t i = 0; i < lesson_.steps.size(); ++i) {
       application.open_lesson(file, i);
       application.session.wait();
-      for (int frame = 0; frame < picture_frames / 2; ++frame) {
-        offscreen.pass([&] { application.draw(1); });
-        application.session.questions().wait();
-      }
+      settle(offscreen, application, picture_frames / 2);
       const std::string picture =
           as_source(offscreen.render([&] { application.draw(1); }, picture_frames / 2));
       application.lesson_facts();
@@ -132,30 +121,28 @@ footer {{ color: #666; font-size: 13px; }}
     }
   }
 
+  std::string text(const LessonSpan& span, const Facts* facts) {
+    const std::string words = escaped_html(span.text);
+    switch (span.kind) {
+      case LessonSpan::Kind::words:
+        return words;
+      case LessonSpan::Kind::strong:
+        return "<b>" + words + "</b>";
+      case LessonSpan::Kind::code:
+        return "<code>" + words + "</code>";
+      case LessonSpan::Kind::formula:
+        return formulas_.html(span.text);
+      case LessonSpan::Kind::spot:
+        return fmt::format("({})", span.spot);
+      case LessonSpan::Kind::number:
+        return "<b>" + escaped_html(written_number(span, facts)) + "</b>";
+    }
+    return {};
+  }
+
   std::string text(const LessonText& spans, const Facts* facts) {
     std::string html;
-    for (const LessonSpan& span : spans) {
-      switch (span.kind) {
-        case LessonSpan::Kind::words:
-          html += escaped_html(span.text);
-          break;
-        case LessonSpan::Kind::strong:
-          html += "<b>" + escaped_html(span.text) + "</b>";
-          break;
-        case LessonSpan::Kind::code:
-          html += "<code>" + escaped_html(span.text) + "</code>";
-          break;
-        case LessonSpan::Kind::formula:
-          html += formulas_.html(span.text);
-          break;
-        case LessonSpan::Kind::spot:
-          html += fmt::format("({})", span.spot);
-          break;
-        case LessonSpan::Kind::number:
-          html += "<b>" + escaped_html(written_number(span, facts)) + "</b>";
-          break;
-      }
-    }
+    for (const LessonSpan& span : spans) html += text(span, facts);
     return html;
   }
 

@@ -54,7 +54,7 @@ void open_lesson(Application& application, const std::string& words) {
   require(application.open_lesson(words.substr(0, mark), static_cast<std::size_t>(step - 1)),
           application.session);
   application.session.wait();
-  require(application.session.message().empty(), application.session);
+  require_no_problem(application.session);
 }
 
 }  // namespace
@@ -91,6 +91,8 @@ float scale_of(const Look& look, float standard) {
 void require(bool good, const Session& session) {
   if (!good) throw InputError(session.message());
 }
+
+void require_no_problem(const Session& session) { require(session.message().empty(), session); }
 
 void dress(Application& application, const Look& look) {
   application.change_view([&](ViewOptions& view) {
@@ -140,9 +142,9 @@ void prepare(Application& application, const Look& look) {
                                                 : application.open_first_text();
   require(is_open, session);
   session.wait_for_choice();
-  require(session.message().empty(), session);
+  require_no_problem(session);
   application.require_workspace();
-  require(session.message().empty(), session);
+  require_no_problem(session);
 
   if (is_rule) require(application.open(*look["FILE"]), session);
   Choice choice = session.choice();
@@ -161,7 +163,7 @@ void prepare(Application& application, const Look& look) {
   if (look["--fault"]) choice.fault = {find_fault(*look["--fault"]).id, choice.form};
   session.choose(std::move(choice));
   session.wait_for_choice();
-  require(session.message().empty(), session);
+  require_no_problem(session);
   if (look["--device"] && !session.left_device().empty()) throw Unsupported(session.left_device());
   if (look["--fault"] && !session.computed()->no_fault.empty())
     throw Unsupported(fmt::format("--fault {}: {}", *look["--fault"], session.computed()->no_fault));

@@ -29,8 +29,9 @@ bool has_own_looks(const Look& look);
 /// The size of everything that was asked for, else `standard`. Throws InputError.
 float scale_of(const Look& look, float standard);
 
-/// Throws the session's message as an InputError where something did not work.
+/// Throws the session's message as an InputError where something did not work; or where there is one.
 void require(bool good, const Session& session);
+void require_no_problem(const Session& session);
 
 /// Sets the theme, the level, the reports and the workspace. Throws InputError.
 void dress(Application& application, const Look& look);

@@ -9,6 +9,7 @@
 #include "app/session/typed_text.h"
 #include "app/views/attend.h"
 #include "app/window/offscreen.h"
+#include "app/window/opening.h"
 #include "app/window/window_commands.h"
 #include "core/base/parallel_for.h"
 
@@ -33,7 +34,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds frame_period{16'667};  // of a screen with 60 frames a second
 constexpr int most_frames = 36'000;                        // until a result must be there: ten minutes
-constexpr const char* late = "no result after ten minutes";
 
 /// What a person does in frame `number`.
 using Action = std::function<void(Application& application, int number)>;
@@ -56,6 +56,17 @@ class Person {
         seen);
     if (!application_.undrawn().empty()) throw Error(application_.undrawn());
     return time;
+  }
+
+  /// Draws frames in which nothing is done until something is there, and hands over what each took. Throws an
+  /// Error after ten minutes.
+  void look_on_until(const std::function<bool()>& is_there, const std::function<void(const FrameTime&)>& take,
+                     bool seen = true) {
+    for (int i = 0; !is_there(); ++i) {
+      if (i == most_frames) throw Error("no result after ten minutes");
+      rest();
+      take(frame([] {}, seen));
+    }
   }
 
   /// What is left of the last frame's time on a screen.
@@ -92,10 +103,7 @@ class Person {
 
 FramesOf frames_of(const std::string& form, const std::string& what, const std::vector<FrameTime>& times,
                    std::optional<bool> complete = {}) {
-  const auto spread_of = [&](double FrameTime::*part) {
-    std::vector<double> durations = made_of(times, part);
-    return spread(durations);
-  };
+  const auto spread_of = [&](double FrameTime::*part) { return spread(made_of(times, part)); };
   return {form,
           what,
           times.size(),
@@ -109,23 +117,14 @@ std::string sequence(Index tokens, Index channels) {
   return preset_id(presets().front(), {.tokens = tokens, .dk = channels, .dv = channels});
 }
 
-void require_no_problem(const Session& session) {
-  if (!session.message().empty()) throw InputError(session.message());
-}
-
 /// Opens a long sequence from the first start's view.
 FramesOf open_sequence(Person& person, const std::string& id) {
   Session& session = person.application().session;
   person.application().open_first_text();
   person.settle();
-  std::vector<FrameTime> times;
-  const auto is_open = [&] { return session.data().id == id || !session.message().empty(); };
-  times.push_back(person.frame([&] { session.open_named(id); }));
-  for (int i = 0; !is_open(); ++i) {
-    if (i == most_frames) throw Error(late);
-    person.rest();
-    times.push_back(person.frame([] {}));
-  }
+  std::vector<FrameTime> times = {person.frame([&] { session.open_named(id); })};
+  person.look_on_until([&] { return session.data().id == id || !session.message().empty(); },
+                       [&](const FrameTime& time) { times.push_back(time); });
   require_no_problem(session);
   for (int i = 0; i < settling_frames; ++i) times.push_back(person.frame([] {}));
   return frames_of(name(session.choice().form), "opening the sequence", times);
@@ -135,14 +134,6 @@ void drag_decay(Session& session, int number) {
   session.choose(
       [number](Choice& choice) { set_slider(choice.edits, "scale_decay", 1 + 0.001 * (number + 1)); },
       "decay");
-}
-
-/// As the pointer does that is dragged along the whole bar under the words.
-Action scrub(int frames) {
-  return [frames](Application& application, int number) {
-    Session& session = application.session;
-    session.go_to_token(session.data().tokens * number / frames);
-  };
 }
 
 Action step_by(Session::Grain grain) {
@@ -186,8 +177,6 @@ void zoom_weights(Application&, int number) {
   if (number % 3 == 0) ImGui::GetIO().AddMouseWheelEvent(0, place_of(number) % 8 < 4 ? 1 : -1);
 }
 
-void point_nowhere() { point_at(-FLT_MAX, -FLT_MAX); }
-
 using NamedAction = std::pair<const char*, Action>;
 
 /// What a person does with a form while all that is looked at is there.
@@ -201,7 +190,10 @@ std::vector<NamedAction> actions_at_rest(const UiBench& bench) {
        [](Application& a, int number) {
          if (number == 0) a.playing = true;
        }},
-      {"scrubbing", scrub(bench.frames)},
+      {"scrubbing",  // along the whole bar under the words
+       [&bench](Application& a, int number) {
+         a.session.go_to_token(a.session.data().tokens * number / bench.frames);
+       }},
       {"pointing at everything", point_everywhere(bench)},
   };
   // What there is room for:
@@ -223,15 +215,11 @@ FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBenc
     person.rest();
   }
   application.playing = false;
-  point_nowhere();
+  point_at(-FLT_MAX, -FLT_MAX);  // nowhere
   // The frame that takes over what a change has made counts too.
   const Session& session = application.session;
-  const auto is_there = [&] { return session.computed()->choice.edits == session.choice().edits; };
-  for (int i = 0; !is_there(); ++i) {
-    if (i == most_frames) throw Error(late);
-    times.push_back(person.frame([] {}));
-    person.rest();
-  }
+  person.look_on_until([&] { return session.computed()->choice.edits == session.choice().edits; },
+                       [&](const FrameTime& time) { times.push_back(time); });
   return frames_of(name(session.choice().form), what, times, is_complete);
 }
 
@@ -279,11 +267,8 @@ ChangeTimes changes_to_pictures(Person& person, int changes,
     const double start = clock_milliseconds(CLOCK_MONOTONIC);
     const double used = clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID);
     double driver = person.frame([&] { change(session, i); }, false).driver;
-    for (int frame = 0; session.computed()->version == before; ++frame) {
-      if (frame == most_frames) throw Error(late);
-      person.rest();
-      driver += person.frame([] {}, false).driver;
-    }
+    person.look_on_until([&] { return session.computed()->version != before; },
+                         [&](const FrameTime& time) { driver += time.driver; }, false);
     durations.push_back(clock_milliseconds(CLOCK_MONOTONIC) - start - driver);
     processor.push_back(clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID) - used);
     person.await();
@@ -320,16 +305,19 @@ std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& be
   const double start = clock_milliseconds(CLOCK_MONOTONIC);
   const auto now = [&] { return clock_milliseconds(CLOCK_MONOTONIC) - start - driver; };
   person.application().enter("attend");
-  for (int frame = 0; times.fine == 0; ++frame) {
-    if (frame == most_frames) throw Error(late);
-    driver += person.frame([] {}, false).driver;
-    if (times.coarse == 0 && squares([](const SeenWeights& seen) { return seen.is_covered; }))
-      times.coarse = now();
-    if (squares([](const SeenWeights& seen) { return seen.there == seen.wanted; })) times.fine = now();
-    if (frame == settling_frames && !has_squares()) return std::nullopt;
-    person.rest();
-  }
-  return times;
+  int frames = 0;
+  const auto has_no_room = [&] { return frames > settling_frames && !has_squares(); };
+  person.look_on_until(
+      [&] { return times.fine > 0 || has_no_room(); },
+      [&](const FrameTime& time) {
+        ++frames;
+        driver += time.driver;
+        if (times.coarse == 0 && squares([](const SeenWeights& seen) { return seen.is_covered; }))
+          times.coarse = now();
+        if (squares([](const SeenWeights& seen) { return seen.there == seen.wanted; })) times.fine = now();
+      },
+      false);
+  return times.fine > 0 ? std::optional(times) : std::nullopt;
 }
 
 // What is told of it.
@@ -352,10 +340,6 @@ struct Circumstances {
 std::string milliseconds(double time) { return fmt::format("{:.2f}", time); }
 
 std::string met(bool is_met) { return is_met ? "yes" : "no"; }
-
-bool is_quick(const FramesOf& frames) {
-  return frames.processor.median <= aim_median && frames.processor.high <= aim_high;
-}
 
 std::string text_of(const std::vector<StartMoment>& times) {
   constexpr std::pair<const char*, std::string_view> steps[] = {{"the program begins", "the system's"},
@@ -416,7 +400,8 @@ std::string text_of(const UiBench& bench, const UiTimes& times) {
       bench.workspace == "measure" ? " The shipped report and one of a slower machine are open." : ""));
   TextRows table = {{"form", "what", "frames", "cpu median", "99 %", "worst", "clock median", "99 %", "worst",
                      "OpenGL", "complete", "aim"}};
-  for (const FramesOf& frames : times.frames) table.push_back(row(frames, is_quick(frames)));
+  for (const FramesOf& frames : times.frames)
+    table.push_back(row(frames, frames.processor.median <= aim_median && frames.processor.high <= aim_high));
   table.push_back(row(times.opening, times.opening.processor.worst <= aim_opening));
   text += '\n' + columns(table, 0) + '\n';
   text += paragraph(fmt::format(

@@ -43,10 +43,7 @@ Image part_of(const Image& image, const std::string& path) {
 
 void render_to(Application& application, int width, int height, float scale, const Wanted& wanted) {
   Offscreen offscreen(width, height);
-  for (int frame = 0; frame < settling_frames; ++frame) {  // a page asks for what it shows
-    offscreen.pass([&] { application.draw(scale); });
-    application.session.questions().wait();
-  }
+  settle(offscreen, application, settling_frames, scale);  // a page asks for what it shows
   const Image image = offscreen.render([&] { application.draw(scale); }, settling_frames);
   if (!application.undrawn().empty()) throw Error(application.undrawn());
   if (wanted.text) *wanted.text << parts().text();
@@ -136,7 +133,7 @@ int render(const CommandOptions& options, const Console& console) {
   Application application;
   prepare(application, look);
   application.session.wait();
-  require(application.session.message().empty(), application.session);
+  require_no_problem(application.session);
   if (const std::string& reason = application.session.left_device(); !reason.empty()) {
     if (look["--device"]) throw Unsupported(reason);
     tell(console, reason);
@@ -233,6 +230,13 @@ void draw_race(const RaceReport& report, const std::string& file) {
 }
 
 }  // namespace
+
+void settle(Offscreen& offscreen, Application& application, int frames, float scale) {
+  for (int frame = 0; frame < frames; ++frame) {
+    offscreen.pass([&] { application.draw(scale); });
+    application.session.questions().wait();
+  }
+}
 
 std::vector<StartMoment> time_start() {
   std::vector<StartMoment> times;

@@ -5,6 +5,9 @@
 
 namespace palimpsest {
 
+class Application;
+class Offscreen;
+
 /// The commands that need OpenGL: the window itself, `render`, which draws it into a file without one, and
 /// `bench`, which measures it.
 WindowCommands window_commands();
@@ -17,6 +20,9 @@ int print_lesson(const CommandOptions& options);
 
 /// `palimpsest lesson`.
 Task add_lesson_command(CommandOptions command, Console console);
+
+/// Draws frames that are not shown; after each of them waits for the answers that it asked for.
+void settle(Offscreen& offscreen, Application& application, int frames, float scale = 1);
 
 /// Opens a window as a start without anything else does, and says when its steps were done: the program runs,
 /// the place is computed, a window is open, its first frame is made, and seen.
