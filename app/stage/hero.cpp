@@ -412,8 +412,7 @@ struct HeroBuilder {
     add(tensor(layers->answer->equation.result));
     const auto link = [&](std::size_t from, const std::string& weights) {
       const Matrix<double>& units = values(hero.plates[from].picture.tensor);
-      hero.links.push_back(
-          {from, strong_links(units.reshaped().asDiagonal() * record.at(weights), most_links)});
+      hero.links.push_back(strong_links(units.reshaped().asDiagonal() * record.at(weights), most_links));
     };
     link(0, first.matrix);
     link(1, second.matrix);

@@ -625,9 +625,8 @@ struct HeroLayout {
                     {.text = style::Text::number_small, .own = upper_middle, .room = words_room});
       placing.picture(plate.picture, rounded({middle - side / 2, top + above + (most - height) / 2}),
                       {side, height});
-      const auto links = std::ranges::find(hero.links, i, &HeroLinks::from);
-      if (links != hero.links.end())
-        place_links(*links, {std::round(middle + side / 2), top + above}, {column - side, most}, height,
+      if (i < hero.links.size())
+        place_links(i, {std::round(middle + side / 2), top + above}, {column - side, most}, height,
                     height_of(hero.plates[i + 1].picture));
       middle += column;
     }
@@ -635,9 +634,9 @@ struct HeroLayout {
 
   /// The links between two layers of units, in the room between them: their middles are level. While the
   /// second one is made, they grow with it.
-  void place_links(const HeroLinks& links, ImVec2 corner, ImVec2 size, float from_height, float to_height) {
-    const auto draw = [&all = links.links, &from = hero.plates[links.from].picture,
-                       &to = hero.plates[links.from + 1].picture, from_height,
+  void place_links(std::size_t first, ImVec2 corner, ImVec2 size, float from_height, float to_height) {
+    const auto draw = [&all = hero.links[first], &from = hero.plates[first].picture,
+                       &to = hero.plates[first + 1].picture, from_height,
                        to_height](const Rectangle& where, const StageScene& scene) {
       if (all.empty() || scene.view.finished_rows(to.tensor) == 0) return;
       const auto strongest = static_cast<float>(std::abs(all.back().amount));

@@ -37,12 +37,6 @@ struct HeroChart {
   std::string words = {};
 };
 
-/// What the units of one plate send to those of the next, the weakest first.
-struct HeroLinks {
-  std::size_t from = 0;  // the plate
-  std::vector<StrongLink> links = {};
-};
-
 /// The step at the cursor by itself, large: its operands, then its result.
 struct Hero {
   enum class Kind {
@@ -55,12 +49,12 @@ struct Hero {
   Kind kind = Kind::plates;
   std::vector<Plate> plates = {};
   Box equation = {};
-  Box broken = {};                     // the same on two lines; blank where it is not
-  std::vector<HeroLinks> links = {};   // of a network
-  std::vector<HeroChart> charts = {};  // beside the plates
-  bool is_enlarged = false;            // as large as fits
-  std::string grows_from = {};         // what the result was before, if it was something
-  Record made = {};                    // values of pictures that are in no record
+  Box broken = {};                                  // the same on two lines; blank where it is not
+  std::vector<std::vector<StrongLink>> links = {};  // of a network: between plates, the weakest first
+  std::vector<HeroChart> charts = {};               // beside the plates
+  bool is_enlarged = false;                         // as large as fits
+  std::string grows_from = {};                      // what the result was before, if it was something
+  Record made = {};                                 // values of pictures that are in no record
   std::map<std::string, std::string, std::less<>> stands_for =
       {};                                                         // whose cells those are, as to the pointer
   std::map<std::string, std::string, std::less<>> scale_of = {};  // and whose colours they have

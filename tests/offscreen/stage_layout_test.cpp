@@ -279,7 +279,7 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
     if (hero.kind == Hero::Kind::network) {
       CHECK(hero.plates.size() == 3);
       REQUIRE(hero.links.size() == 2);
-      CHECK(hero.links[0].links.size() > 10);
+      CHECK(hero.links[0].size() > 10);
       for (const Plate& plate : hero.plates)  // what is still to come has no length yet
         CHECK(plate.number.empty() == (step.view.finished_rows(plate.picture.tensor) == 0));
       seen["network"] = step.operation.id;
