@@ -592,12 +592,10 @@ class Drawing {
   // Scrolled content is laid out when it is drawn: only then the scroll position is known.
   static void draw_content(const Scroll& scroll, const Placed& placed) {
     if (ImGui::BeginChild("scrolled", placed.size())) show(scroll.node.front());
-    style::end_scrolling();
+    style::end_panel();
   }
 
-  bool is_lit_ = false;  // the pointer is on an enclosing node
-  bool tips_above_ = false;
-  bool has_tip_ = false;  // of this node or an enclosing one
+  Enclosing around_;
   std::vector<std::function<void()>> acts_;
 };
 

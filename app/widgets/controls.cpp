@@ -18,27 +18,6 @@ constexpr float knob_radius = 7;
 // The part of a label that is shown.
 std::string_view shown_part(std::string_view label) { return label.substr(0, label.find("##")); }
 
-struct Press {
-  bool pressed = false;
-  bool hovered = false;
-};
-
-// An item at the cursor that can be pressed and draws nothing but the keyboard's focus.
-Press press(const char* label, ImVec2 size, float rounding, ImRect& box) {
-  ImGuiWindow* window = ImGui::GetCurrentWindow();
-  const ImGuiID id = window->GetID(label);
-  box = ImRect(window->DC.CursorPos, window->DC.CursorPos + size);
-  ImGui::ItemSize(box);
-  if (!ImGui::ItemAdd(box, id)) return {};
-  ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
-  Press result;
-  bool held = false;
-  result.pressed = ImGui::ButtonBehavior(box, id, &result.hovered, &held);
-  ImGui::RenderNavCursor(box, id, ImGuiNavRenderCursorFlags_None, rounding);
-  IMGUI_TEST_ENGINE_ITEM_INFO(id, label, g.LastItemData.StatusFlags);
-  return result;
-}
-
 /// The colour of a button's text; `is_lit`: the pointer is on it.
 ImU32 ink_of(const ButtonLook& look, bool is_lit, bool is_disabled) {
   const Palette& c = colours();
@@ -181,7 +160,7 @@ bool begin_panel(const char* name, ImVec2 size, ImGuiWindowFlags flags, float pa
   return visible;
 }
 
-void end_scrolling() {
+void end_panel() {
   constexpr float fading = 24;  // design pixels
   const ImU32 paper = colours().panel;
   const ImU32 none = with_alpha(paper, 0);
@@ -199,8 +178,6 @@ void end_scrolling() {
     list->AddRectFilledMultiColor({left, to.y - px(fading)}, {right, to.y - 1}, none, none, paper, paper);
   ImGui::EndChild();
 }
-
-void end_panel() { end_scrolling(); }
 
 void spinner(ImVec2 middle, ImU32 colour) {
   const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));
@@ -225,15 +202,24 @@ bool button(const char* label, const ButtonLook& look) {
   const float natural = std::ceil(extent.x) + 2 * px(padding);
   const ImVec2 size = {look.width > 0 ? look.width : natural, px(height)};
   const bool has_outline = look.shape == ButtonShape::pill || look.shape == ButtonShape::segment;
-  ImRect box;
-  const Press pressed = press(label, size, has_outline ? size.y / 2 : 0, box);
-  const bool is_lit = pressed.hovered || (look.shape == ButtonShape::segment && ImGui::IsItemFocused());
-  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImGuiID id = window->GetID(label);
+  const ImRect box(window->DC.CursorPos, window->DC.CursorPos + size);
+  ImGui::ItemSize(box);
+  if (!ImGui::ItemAdd(box, id)) return false;
+  ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
+  bool is_hovered = false;
+  bool is_held = false;
+  const bool is_pressed = ImGui::ButtonBehavior(box, id, &is_hovered, &is_held);
+  ImGui::RenderNavCursor(box, id, ImGuiNavRenderCursorFlags_None, has_outline ? size.y / 2 : 0);
+  IMGUI_TEST_ENGINE_ITEM_INFO(id, label, g.LastItemData.StatusFlags);
+  const bool is_lit = is_hovered || (look.shape == ButtonShape::segment && ImGui::IsItemFocused());
+  const bool is_disabled = (g.CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
   if (has_outline) draw_outline(box, look, is_lit);
   draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2},
             ink_of(look, is_lit, is_disabled), words);
   draw_underline(box, look, is_disabled);
-  return pressed.pressed;
+  return is_pressed;
 }
 
 bool slider(const char* symbol, const char* words, double* value, const SliderLook& look) {
@@ -327,48 +313,37 @@ namespace palimpsest {
 
 namespace {
 
-/// A part of an icon, in a square from -1 to 1: a filled bar between two corners, a filled triangle, or a
-/// line.
-struct IconPart {
-  enum class Kind { bar, triangle, line };
-  Kind kind;
-  ImVec2 from;
-  ImVec2 to;
-  ImVec2 third = {};
-};
+/// The corners of a part of an icon, in a square from -1 to 1: of a line, a filled triangle or a filled bar.
+using IconPart = std::vector<ImVec2>;
 
-constexpr IconPart bar(float left, float top, float right, float bottom) {
-  return {IconPart::Kind::bar, {left, top}, {right, bottom}};
+IconPart bar(float left, float top, float right, float bottom) {
+  return {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
 }
-constexpr IconPart triangle(ImVec2 from, ImVec2 to, ImVec2 third) {
-  return {IconPart::Kind::triangle, from, to, third};
-}
-constexpr IconPart stroke(ImVec2 from, ImVec2 to) { return {IconPart::Kind::line, from, to}; }
 
 /// A triangle with its point at `tip`; direction 1 points to the right.
-constexpr IconPart arrow(float tip, float direction) {
+IconPart arrow(float tip, float direction) {
   const float base = tip - direction * 1.5F;
-  return triangle({base, -1}, {tip, 0}, {base, 1});
+  return {{base, -1}, {tip, 0}, {base, 1}};
 }
 
 /// A flag on a pole at `x`.
-constexpr IconPart pole(float x) { return bar(x, -1.1F, x + 0.2F, 1.1F); }
-constexpr IconPart flag(float x) { return triangle({x, -1.1F}, {x + 0.8F, -0.6F}, {x, -0.1F}); }
+IconPart pole(float x) { return bar(x, -1.1F, x + 0.2F, 1.1F); }
+IconPart flag(float x) { return {{x, -1.1F}, {x + 0.8F, -0.6F}, {x, -0.1F}}; }
 
 const std::vector<IconPart>& parts_of(Icon icon) {
   static const std::vector<IconPart> all[] = {
       // in the order of Icon
       {bar(-1, -1, -0.7F, 1), arrow(-0.55F, -1)},
       {arrow(-0.85F, -1)},
-      {triangle({-0.85F, -1.2F}, {1.2F, 0}, {-0.85F, 1.2F})},
+      {IconPart{{-0.85F, -1.2F}, {1.2F, 0}, {-0.85F, 1.2F}}},
       {bar(-0.9F, -1.1F, -0.25F, 1.1F), bar(0.25F, -1.1F, 0.9F, 1.1F)},
       {arrow(0.85F, 1)},
       {arrow(0.55F, 1), bar(0.7F, -1, 1, 1)},
       {arrow(-1.4F, -1), pole(0.5F), flag(0.5F)},
       {pole(-1.3F), flag(-1.3F), arrow(1.4F, 1)},
-      {stroke({-0.8F, 0}, {0.8F, 0})},
-      {stroke({-0.8F, 0}, {0.8F, 0}), stroke({0, -0.8F}, {0, 0.8F})},
-      {stroke({-0.7F, -0.7F}, {0.7F, 0.7F}), stroke({-0.7F, 0.7F}, {0.7F, -0.7F})}};
+      {IconPart{{-0.8F, 0}, {0.8F, 0}}},
+      {IconPart{{-0.8F, 0}, {0.8F, 0}}, IconPart{{0, -0.8F}, {0, 0.8F}}},
+      {IconPart{{-0.7F, -0.7F}, {0.7F, 0.7F}}, IconPart{{-0.7F, 0.7F}, {0.7F, -0.7F}}}};
   return entry(all, icon);
 }
 
@@ -386,12 +361,11 @@ bool icon_button(const char* label, Icon icon, float design_size) {
   const ImVec2 middle = corner + ImVec2(std::round(side / 2), std::round(side / 2));
   const float half = std::round(side * 0.24F);
   const ImU32 ink = hovered ? c.text : style::mix(c.dim, c.text, 0.6F);
-  for (const auto& [kind, from, to, third] : parts_of(icon)) {
-    const ImVec2 one = middle + from * half;
-    const ImVec2 other = middle + to * half;
-    if (kind == IconPart::Kind::bar) list->AddRectFilled(one, other, ink);
-    if (kind == IconPart::Kind::triangle) list->AddTriangleFilled(one, other, middle + third * half, ink);
-    if (kind == IconPart::Kind::line) list->AddLine(one, other, ink, std::max(1.0F, half * 0.3F));
+  for (const IconPart& part : parts_of(icon)) {
+    const auto at = [&](std::size_t i) { return middle + part[i] * half; };
+    if (part.size() == 2) list->AddLine(at(0), at(1), ink, std::max(1.0F, half * 0.3F));
+    if (part.size() == 3) list->AddTriangleFilled(at(0), at(1), at(2), ink);
+    if (part.size() == 4) list->AddRectFilled(at(0), at(2), ink);
   }
   return pressed;
 }

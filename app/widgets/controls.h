@@ -11,10 +11,10 @@ namespace palimpsest::style {
 /// either way.
 bool begin_panel(const char* name, ImVec2 size = {0, 0}, ImGuiWindowFlags flags = 0,
                  float padding = panel_padding);
-void end_panel();
 
-/// Ends a child window of which more may be seen by scrolling: lines that its edges cut fade there.
-void end_scrolling();
+/// Ends a panel, or another child window of which more may be seen by scrolling: lines that its edges cut
+/// fade there.
+void end_panel();
 
 /// A turning arc around `middle`: something is being computed.
 void spinner(ImVec2 middle, ImU32 colour);
