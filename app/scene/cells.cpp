@@ -29,7 +29,6 @@ struct CellPainter {
   const CellTables& tables;
   const CellPlan& plan;
   const ImVec2 corner;
-  ImDrawList* const list = ImGui::GetWindowDrawList();
 
   void draw() {
     draw_row_names();
@@ -59,15 +58,12 @@ struct CellPainter {
       const ImVec2 extent = text_extent(shown);
       const ImVec2 at =
           rounded({corner.x + plan.names - extent.x - px(8), row + (plan.cell.y - extent.y) / 2});
-      const Rectangle ground = box_at(at, extent).grown({px(3), 0});
-      if (tables.ground) list->AddRectFilled(ground.minimum, ground.maximum, tables.ground);
+      if (tables.ground) fill(box_at(at, extent).grown({px(3), 0}), tables.ground);
       draw_text(at, name.ink, shown);
       const Rectangle where = {{corner.x, row}, {corner.x + plan.names, row + plan.cell.y}};
       note_part(fmt::format("row/{}", i), where, name.number.empty() ? shown : name.number + " " + shown);
       if (number > 0) draw_number(name.number, {at.x - number, row}, plan.cell.y, name.number_ink);
-      if (!name.tip.empty() && ImGui::IsWindowHovered() &&
-          ImGui::IsMouseHoveringRect(where.minimum, where.maximum))
-        tooltip_beside(where, name.tip);
+      if (!name.tip.empty() && is_pointed(where)) tooltip_beside(where, name.tip);
     }
   }
 
@@ -128,16 +124,16 @@ struct CellPainter {
     if (plan.pictures <= 0 || !picture.values) return;
     const PartScope scope(table.name);
     const Rectangle where = picture_at(left);
-    list->AddRect(where.minimum - ImVec2(1, 1), where.maximum + ImVec2(1, 1), style::colours().edge);
+    outline(where.grown(1), style::colours().edge);
     if (table.is_hidden)
-      hatch(list, where, style::colours().faint);
+      hatch(where, style::colours().faint);
     else
       heat_map(scope_path(), *picture.values, picture.version, where, picture.look);
     note_part("picture", where, {});
     const style::TextStyle text(style::Text::caption);
     const ImVec2 from = {where.middle().x, where.maximum.y + px(around_picture)};
     const ImVec2 to = {from.x, where.maximum.y + px(link)};
-    list->AddLine(from, to, style::colours().faint, px(style::line));
+    ImGui::GetWindowDrawList()->AddLine(from, to, style::colours().faint, px(style::line));
     draw_text({from.x + px(around_picture), std::round((from.y + to.y - text_extent("x").y) / 2)},
               style::colours().dim, picture.words);
   }
@@ -158,7 +154,7 @@ struct CellPainter {
     const Rectangle cells = box_at({left, top()}, {width(), height()});
     if (table.is_hidden || is_hidden(table.name)) {
       note_part(table.name, cells, is_hidden(table.name) ? "hidden" : "");
-      return hatch(list, cells, style::colours().faint);
+      return hatch(cells, style::colours().faint);
     }
     for (Index row = 0; row < table.values.rows(); ++row) {
       for (Index column = 0; column < table.values.cols(); ++column) {
@@ -170,8 +166,8 @@ struct CellPainter {
     }
     for (const CellRing& ring : tables.rings) {
       const float y = top() + static_cast<float>(ring.row) * plan.cell.y;
-      list->AddRect({left - px(2), y - px(2)}, {left + width() + px(1), y + plan.cell.y + px(1)}, ring.ink,
-                    px(3), px(ring.width));
+      outline({{left - px(2), y - px(2)}, {left + width() + px(1), y + plan.cell.y + px(1)}}, ring.ink, px(3),
+              px(ring.width));
     }
     note_part(table.name, cells, numbers);
     if (!table.told || !ImGui::IsWindowHovered()) return;
@@ -184,7 +180,7 @@ struct CellPainter {
     const Rgb8 paper =
         colour(style::colours().map, static_cast<float>(value), static_cast<float>(tables.scale));
     const ImVec2 size = plan.cell;
-    list->AddRectFilled(from, from + size - ImVec2(px(1), px(1)), style::colour(paper));
+    fill({from, from + size - ImVec2(px(1), px(1))}, style::colour(paper));
     const float usual = style::font_size(tables.numbers);
     for (const std::string& number : tables.written(value, cell)) {
       for (const float letters : {usual, usual * style::least_number}) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/gl/context_local.h"
+#include "app/widgets/chart.h"
 
 namespace palimpsest {
 
@@ -27,26 +28,19 @@ constexpr float wheel_scroll = 60;
 constexpr float slowest_scroll = 6;     // tokens a second, while the cursor is dragged beyond an edge
 constexpr float scroll_per_column = 4;  // tokens a second more for each column that the pointer is beyond
 
-/// The tokens that the pointer passed since the last frame.
-struct KeptStroke {
-  bool active = false;
-  FloorStroke stroke = {};
-};
 class FloorPainter {
  public:
   FloorPainter(const Floor& floor, FloorView& view, const FloorColumns& columns)
       : floor_(floor), view_(view), columns_(columns) {
     const Rectangle room = box_at(columns.position, columns.size);
     outer_ = floor_rows(floor, room, ruler_);
-    top_ = room.minimum.y;
-    bottom_ = top_;
-    for (std::size_t i = 0; i < outer_.size(); ++i) {
-      if (floor.rows[i].kind != FloorRow::Kind::captions) bottom_ = outer_[i].maximum.y;
-    }
+    top_ = bottom_ = room.minimum.y;
     // The current token's frame begins below captions at the top, else with the tokens.
     const bool has_captions = !floor.rows.empty() && floor.rows.front().kind == FloorRow::Kind::captions;
-    for (std::size_t i = 0; i < outer_.size() && !has_captions; ++i) {
-      if (floor.rows[i].kind == FloorRow::Kind::words) top_ = outer_[i].minimum.y;
+    for (std::size_t i = 0; i < outer_.size(); ++i) {
+      const FloorRow::Kind kind = floor.rows[i].kind;
+      if (kind != FloorRow::Kind::captions) bottom_ = outer_[i].maximum.y;
+      if (kind == FloorRow::Kind::words && !has_captions) top_ = outer_[i].minimum.y;
     }
     frame_top_ = has_captions ? outer_.front().maximum.y : top_;
     if (!columns.has_words()) {
@@ -67,7 +61,7 @@ class FloorPainter {
     for (std::size_t i = 0; i < outer_.size(); ++i) {
       const FloorRow& row = floor_.rows[i];
       const bool is_asked = is_hidden(row.name);
-      clipped([&] { is_asked ? hatch(list_, inner(i), colours_.faint) : content(row, inner(i)); });
+      clipped([&] { is_asked ? hatch(inner(i), colours_.faint) : content(row, inner(i)); });
       Rectangle label = inner(i);  // that of the tokens is on their line
       if (row.kind == FloorRow::Kind::words) label.maximum.y = label.minimum.y + px(word_line);
       draw_floor_label(row, columns_, label, columns_.position.x - px(floor_gutter - style::panel_padding));
@@ -121,14 +115,14 @@ class FloorPainter {
     const auto [top, bottom] = std::pair(place.minimum.y, place.maximum.y);
     const float edge = px(4);  // letters reach that far beyond what holds them: there nothing is seen
     if (columns_.left(columns_.begin()) < left - 1) {
-      list_->AddRectFilled({left - edge, top}, {left + edge, bottom}, paper);
+      fill({{left - edge, top}, {left + edge, bottom}}, paper);
       list_->AddRectFilledMultiColor({left + edge, top}, {left + px(fading), bottom}, paper, none, none,
                                      paper);
     }
     if (columns_.left(columns_.end()) > right + 1) {
       list_->AddRectFilledMultiColor({right - px(fading), top}, {right - edge, bottom}, none, paper, paper,
                                      none);
-      list_->AddRectFilled({right - edge, top}, {right + edge, bottom}, paper);
+      fill({{right - edge, top}, {right + edge, bottom}}, paper);
     }
   }
 
@@ -156,7 +150,7 @@ class FloorPainter {
     }
     each_group([&](Index, Index, Index, float left, float) {
       if (left >= columns_.position.x - 1)
-        list_->AddRectFilled({left, top}, {left + px(style::line), bottom}, colours_.edge);
+        fill({{left, top}, {left + px(style::line), bottom}}, colours_.edge);
     });
   }
 
@@ -185,9 +179,9 @@ class FloorPainter {
     const float left = std::round(columns_.left(tokens.front()) + px(1));
     const float right = std::max(std::round(columns_.left(tokens.back() + 1) - px(1)), left + px(3));
     const float line = px(1.5F);
-    list_->AddRectFilled({left, top}, {right, top + line}, colours_.text);
-    list_->AddRectFilled({left, top}, {left + line, top + px(6)}, colours_.text);
-    list_->AddRectFilled({right - line, top}, {right, top + px(6)}, colours_.text);
+    fill({{left, top}, {right, top + line}}, colours_.text);
+    fill({{left, top}, {left + line, top + px(6)}}, colours_.text);
+    fill({{right - line, top}, {right, top + px(6)}}, colours_.text);
     note_part("repeated", {{left, top}, {right, top + px(6)}});
   }
 
@@ -209,7 +203,7 @@ class FloorPainter {
       if (!is_underlined) continue;
       const Rectangle line =
           box_at({from, std::round(top + px(underline_from))}, {std::ceil(extent.x), px(2)});
-      list_->AddRectFilled(line.minimum, line.maximum, colour);
+      fill(line, colour);
       note_part(fmt::format("underline/{}", t), line);
     }
   }
@@ -223,7 +217,7 @@ class FloorPainter {
     const float top = std::min(frame_top_, top_ + px(16));
     list_->AddTriangleFilled({x - half, top - half * 1.6F}, {x + half, top - half * 1.6F}, {x, top},
                              colours_.alarm);
-    list_->AddRectFilled({x - px(1), top - px(1)}, {x + px(1), bottom_}, colours_.alarm);
+    fill({{x - px(1), top - px(1)}, {x + px(1), bottom_}}, colours_.alarm);
     note_part("flag", {{x - half, top - half * 1.6F}, {x + half, bottom_}}, label(floor_.flagged));
   }
 
@@ -244,17 +238,17 @@ class FloorPainter {
     if (floor_.groups.is_together && !floor_.groups.is_whole) {
       const Index first = token / floor_.groups.size * floor_.groups.size;
       const Index last = std::min(first + floor_.groups.size, columns_.tokens);
-      list_->AddRect({columns_.left_pixel(first), top_ - px(1)}, {columns_.left_pixel(last), bottom_},
-                     colours_.faint, px(5), px(style::line));
+      outline({{columns_.left_pixel(first), top_ - px(1)}, {columns_.left_pixel(last), bottom_}},
+              colours_.faint, px(5), px(style::line));
     }
     if (!columns_.has_words()) {
-      list_->AddRectFilled(flag_.minimum, flag_.maximum, colours_.panel);
+      fill(flag_, colours_.panel);
       draw_words(flag_.minimum + ImVec2(px(around_flag), 0), style::Text::strong, colours_.text, flag_words_);
     }
     const float half = std::max(columns_.width(token) / 2, px(4));
     const Rectangle frame = {{std::round(columns_.middle(token) - half), frame_top_},
                              {std::round(columns_.middle(token) + half), bottom_}};
-    list_->AddRect(frame.minimum, frame.maximum, colours_.text, px(5), px(style::lit_line));
+    outline(frame, colours_.text, px(5), px(style::lit_line));
     note_part("cursor", frame, label(token));
   }
 
@@ -268,7 +262,7 @@ class FloorPainter {
       const std::string words = shortened(link.words, room);
       const ImVec2 extent = text_extent(words);
       const ImVec2 end = at + extent;
-      list_->AddRectFilled({at.x - px(3), at.y}, {end.x + px(3), end.y}, colours_.panel);
+      fill({{at.x - px(3), at.y}, {end.x + px(3), end.y}}, colours_.panel);
       ImGui::SetCursorScreenPos(at);
       if (ImGui::InvisibleButton(link.words.c_str(), {std::max(extent.x, 1.0F), extent.y}))
         acts_.followed = link.token;
@@ -321,9 +315,10 @@ class FloorPainter {
     wheel();
     const Index token = token_under_pointer();
     if (wants_tip()) tell(row, token);
-    auto& [active, stroke] = context_local<KeptStroke>();
+    // What the pointer passed since the last frame.
+    auto& stroke = context_local<std::optional<FloorStroke>>();
     if (!ImGui::IsItemActive()) {
-      if (ImGui::IsItemDeactivated()) active = false;
+      if (ImGui::IsItemDeactivated()) stroke.reset();
       return;
     }
     if (!row.paint) {
@@ -331,14 +326,14 @@ class FloorPainter {
       return;
     }
     const float part = std::clamp((place.maximum.y - ImGui::GetIO().MousePos.y) / height, 0.0F, 1.0F);
-    if (!active)
+    const bool begins = !stroke;
+    if (begins)
       stroke = {.first = token, .first_part = part, .last = token, .is_ramp = ImGui::GetIO().KeyShift};
-    stroke.begins = !active;
-    stroke.token = token;
-    stroke.part = part;
-    active = true;
-    row.paint(stroke);
-    stroke.last = token;
+    stroke->begins = begins;
+    stroke->token = token;
+    stroke->part = part;
+    row.paint(*stroke);
+    stroke->last = token;
   }
 
   /// Handles drags on the tokens and on rows that cannot be painted: the cursor follows the pointer; beyond
@@ -440,15 +435,14 @@ void draw_floor_overview(FloorView& view, const FloorColumns& columns, Index tok
   const style::Palette& c = style::colours();
   const float middle = std::round(position.y + size.y / 2);
   const float half = px(2);
-  ImDrawList* list = ImGui::GetWindowDrawList();
   const bool is_lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
-  list->AddRectFilled({position.x, middle - half}, {position.x + size.x, middle + half},
-                      style::mix(c.panel, c.edge, 0.6F), half);
-  list->AddRectFilled({x(view.first), middle - half},
-                      {std::max(x(view.first + visible), x(view.first) + 4 * half), middle + half},
-                      is_lit ? c.dim : c.faint, half);
+  fill({{position.x, middle - half}, {position.x + size.x, middle + half}}, style::mix(c.panel, c.edge, 0.6F),
+       half);
+  fill({{x(view.first), middle - half},
+        {std::max(x(view.first + visible), x(view.first) + 4 * half), middle + half}},
+       is_lit ? c.dim : c.faint, half);
   const float cursor = std::round(x(static_cast<double>(token) + 0.5));
-  list->AddRectFilled({cursor - px(1), position.y}, {cursor + px(1), position.y + size.y}, c.text);
+  fill({{cursor - px(1), position.y}, {cursor + px(1), position.y + size.y}}, c.text);
   note_part("floor/overview", box_at(position, size));
 }
 

@@ -51,8 +51,8 @@ struct KeptMarks {
 
 const std::vector<MarkedColumn>& marked_columns(const Floor& floor, const FloorRow& row,
                                                 const FloorColumns& columns) {
-  auto& all = context_local<std::map<std::string, KeptMarks>>();
-  KeptMarks& kept = all[row.version == 0 ? std::string() : floor.id + '/' + row.name];
+  const std::string name = row.version == 0 ? "" : floor.id + '/' + row.name;
+  KeptMarks& kept = context_local<FrameCache<std::string, KeptMarks>>()[name];
   const KeptMarks::Key key{row.version,        columns.begin(),     columns.end(),
                            columns.position.x, columns.size.x,      columns.column,
                            columns.first,      columns.has_words(), style::theme()};
@@ -88,10 +88,6 @@ std::pair<float, float> sides_of(const MarkedColumn& column, FloorWidth width, c
 class MarkPainter {
  public:
   MarkPainter(const Rectangle& place, float least) : place_(place), least_(px(least)) {}
-  ~MarkPainter() { flush(); }
-  MarkPainter(const MarkPainter&) = delete;
-  MarkPainter& operator=(const MarkPainter&) = delete;
-
   /// The rectangle of a piece between two sides, high enough to be visible.
   Rectangle rectangle(const FloorPiece& piece, float left, float right) const {
     float low = y(std::min(piece.from, piece.to));
@@ -117,7 +113,7 @@ class MarkPainter {
       }
       case Kind::outline:
         if (is_thin) return fill(at, style::mix(c.panel, colour, paler));
-        return list_->AddRect(at.minimum, at.maximum, colour, 0, px(style::line));
+        return outline(at, colour, 0, px(style::line));
       case Kind::hatch:
         if (right - left <= 2 && piece.to < 1) return fill(at, colour);
         return put_hatch(at, colour);
@@ -137,13 +133,19 @@ class MarkPainter {
     fill({{left - 1, top}, {right + 1, top + px(notch_height)}}, c.panel);
   }
 
+  /// Draws what is left to hatch; needed at the end.
+  void flush() {
+    if (hatch_colour_ != 0) hatch(hatched_, hatch_colour_);
+    hatch_colour_ = 0;
+  }
+
  private:
   float y(float part) const {
     return std::round(place_.maximum.y - std::clamp(part, 0.0F, 1.0F) * place_.height());
   }
 
   void fill(const Rectangle& at, ImU32 colour) {
-    if (at.maximum.y > at.minimum.y) list_->AddRectFilled(at.minimum, at.maximum, colour);
+    if (at.maximum.y > at.minimum.y) palimpsest::fill(at, colour);
   }
 
   /// Neighbouring areas with the same hatching are hatched together, as each needs its own clip rectangle.
@@ -158,11 +160,6 @@ class MarkPainter {
     hatch_colour_ = colour;
   }
 
-  void flush() {
-    if (hatch_colour_ != 0) hatch(list_, hatched_, hatch_colour_);
-    hatch_colour_ = 0;
-  }
-
   Rectangle place_;
   float least_;
   Rectangle hatched_ = {};
@@ -172,18 +169,16 @@ class MarkPainter {
 
 /// A horizontal bar under its label, or an upright one if there are no labels.
 void draw_lane(const FloorPiece& piece, ImU32 colour, const Rectangle& column, bool has_words) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
   const auto [from, to] = column;
   const float part = std::clamp(piece.to, 0.0F, 1.0F);
   if (!has_words) {
-    const float height = part > 0 ? std::max(std::round((to.y - from.y) * part), 1.0F) : 0;
-    if (height > 0) list->AddRectFilled({from.x, to.y - height}, to, colour);
+    if (part > 0) fill({{from.x, to.y - std::max(std::round((to.y - from.y) * part), 1.0F)}, to}, colour);
     return;
   }
   const float y = std::round((from.y + to.y - px(lane_height)) / 2);
-  list->AddRectFilled({from.x, y}, {to.x, y + px(lane_height)}, style::colours().edge);
+  fill({{from.x, y}, {to.x, y + px(lane_height)}}, style::colours().edge);
   const float end = std::max(std::round(from.x + (to.x - from.x) * part), from.x + 1);
-  if (part > 0) list->AddRectFilled({from.x, y}, {end, y + px(lane_height)}, colour);
+  if (part > 0) fill({{from.x, y}, {end, y + px(lane_height)}}, colour);
 }
 struct BarNumber {
   Index token = 0;
@@ -233,13 +228,12 @@ void draw_numbers(const Floor& floor, const FloorRow& row, const FloorColumns& c
 
 /// Boxes with words, one after the other.
 void draw_keys(const FloorLabel::Line& line, float x, float top, float height) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
   for (const FloorLabel::Line::Key& key : line.keys) {
-    const auto [from, to] =
+    const Rectangle box =
         box_at({x, std::round(top + (height - px(key_box)) / 2)}, {px(key_box), px(key_box)});
-    key.filled ? list->AddRectFilled(from, to, line.colour) : list->AddRect(from, to, line.colour);
-    draw_text({to.x + px(4), top}, style::colours().dim, key.words);
-    x = to.x + px(10) + text_extent(key.words).x;
+    key.filled ? fill(box, line.colour) : outline(box, line.colour);
+    draw_text({box.maximum.x + px(4), top}, style::colours().dim, key.words);
+    x = box.maximum.x + px(10) + text_extent(key.words).x;
   }
 }
 
@@ -321,32 +315,31 @@ void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumn
                       const Rectangle& place) {
   std::vector<BarNumber> numbers;
   std::vector<Rectangle> bars;
-  {
-    MarkPainter painter(place, row.least);
-    for (const MarkedColumn& column : marked_columns(floor, row, columns)) {
-      auto [left, right] = sides_of(column, row.width, columns);
-      if (row.kind == FloorRow::Kind::lane) {
-        for (const FloorPiece& piece : column.mark)
-          draw_lane(piece, floor_ink(floor, piece.colour, column.first),
-                    {{left, place.minimum.y}, {right, place.maximum.y}}, columns.has_words());
-        continue;
-      }
-      const bool has_number = row.number && column.right - column.left >= px(row.least_numbered);
-      const std::string number = has_number ? row.number(column.first) : std::string();
-      if (!number.empty() && row.numbered_bar > 0) {
-        const float middle = std::round((left + right) / 2);
-        left = middle - px(row.numbered_bar);
-        right = middle - px(8);
-      }
+  MarkPainter painter(place, row.least);
+  for (const MarkedColumn& column : marked_columns(floor, row, columns)) {
+    auto [left, right] = sides_of(column, row.width, columns);
+    if (row.kind == FloorRow::Kind::lane) {
       for (const FloorPiece& piece : column.mark)
-        painter.draw(piece, floor_ink(floor, piece.colour, column.first), left, right);
-      if (!row.number || column.mark.begin() == column.mark.end()) continue;
-      bars.push_back(painter.rectangle(*column.mark.begin(), left, right));
-      if (has_number && bars.back().height() > px(3)) note_part(row.name + "/bar", bars.back());
-      if (!number.empty())
-        numbers.push_back({column.first, bars.back(), MarkPainter::hangs(*column.mark.begin()), number});
+        draw_lane(piece, floor_ink(floor, piece.colour, column.first),
+                  {{left, place.minimum.y}, {right, place.maximum.y}}, columns.has_words());
+      continue;
     }
+    const bool has_number = row.number && column.right - column.left >= px(row.least_numbered);
+    const std::string number = has_number ? row.number(column.first) : std::string();
+    if (!number.empty() && row.numbered_bar > 0) {
+      const float middle = std::round((left + right) / 2);
+      left = middle - px(row.numbered_bar);
+      right = middle - px(8);
+    }
+    for (const FloorPiece& piece : column.mark)
+      painter.draw(piece, floor_ink(floor, piece.colour, column.first), left, right);
+    if (!row.number || column.mark.begin() == column.mark.end()) continue;
+    bars.push_back(painter.rectangle(*column.mark.begin(), left, right));
+    if (has_number && bars.back().height() > px(3)) note_part(row.name + "/bar", bars.back());
+    if (!number.empty())
+      numbers.push_back({column.first, bars.back(), MarkPainter::hangs(*column.mark.begin()), number});
   }
+  painter.flush();
   if (row.number) draw_numbers(floor, row, columns, place, numbers, std::move(bars));
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (const FloorLevel& line : row.levels) {

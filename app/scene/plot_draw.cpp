@@ -34,21 +34,19 @@ void zoom(double& low, double& high, double at, double factor) {
 
 /// ImPlot's context, with the lifetime of Dear ImGui's.
 struct OwnImPlot {
-  ImPlotContext* context = ImPlot::CreateContext();
+  std::unique_ptr<ImPlotContext, decltype(&ImPlot::DestroyContext)> context = {ImPlot::CreateContext(),
+                                                                               ImPlot::DestroyContext};
   std::map<std::string, PlotRange> fitted = {};   // the default range of each plot
   std::map<std::string, PlotRange> windows = {};  // what is seen of one that drags: parts from 0 to 1
 
   OwnImPlot() {
-    ImPlot::SetCurrentContext(context);
+    ImPlot::SetCurrentContext(context.get());
     ImPlotStyle& look = ImPlot::GetStyle();
     look.PlotPadding = look.LabelPadding = look.FitPadding = {0, 0};
     look.PlotBorderSize = 0;
     look.Colors[ImPlotCol_PlotBg] = look.Colors[ImPlotCol_FrameBg] = {0, 0, 0, 0};
     ImPlot::GetInputMap().Fit = ImGuiMouseButton_COUNT - 1;  // a double click restores our own range
   }
-  ~OwnImPlot() { ImPlot::DestroyContext(context); }
-  OwnImPlot(const OwnImPlot&) = delete;
-  OwnImPlot& operator=(const OwnImPlot&) = delete;
 };
 
 /// The first of a label's notes that fits into `width` in the current font after `before`; empty: none.
@@ -105,10 +103,12 @@ class PlotPainter {
     done_.area = view_.area;
     if (!begin()) return done_;
     note_part("area", view_.area);
-    if (!plot_.is_area) list_->AddRectFilled(view_.area.minimum, view_.area.maximum, plot_ground(plot_));
+    if (!plot_.is_area) fill(view_.area, plot_ground(plot_));
     clipped([&] { each(PlotMark::Kind::area, [&](const PlotMark& mark) { draw_area(mark); }); });
     each(PlotMark::Kind::picture, [&](const PlotMark& mark) { draw_picture(mark); });
-    clipped([&] { each(PlotMark::Kind::area, [&](const PlotMark& mark) { outline(mark, area_of(mark)); }); });
+    clipped([&] {
+      each(PlotMark::Kind::area, [&](const PlotMark& mark) { outline_mark(mark, area_of(mark)); });
+    });
     draw_plot_frame(plot_, room_, view_);
     each(PlotMark::Kind::line, [&](const PlotMark& mark) { draw_line(mark); });
     for (std::size_t i = 0; i < plot_.series.size(); ++i) draw_series(i);
@@ -142,7 +142,7 @@ class PlotPainter {
   /// Begins the ImPlot plot, with its default range or the one that the user chose.
   bool begin() {
     auto& own = context_local<OwnImPlot>();
-    ImPlot::SetCurrentContext(own.context);
+    ImPlot::SetCurrentContext(own.context.get());
     done_.hovered = view_.area.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered();
     const Rectangle taken =
         view_.area.grown(px(plot_.drags ? beside_area : 0));  // what is dragged lies on an axis
@@ -246,16 +246,15 @@ class PlotPainter {
     const Rectangle box = area_of(mark);
     if (box.maximum.x <= box.minimum.x || box.maximum.y <= box.minimum.y) return;
     const ImU32 colour = mark.look.colour;
-    if (mark.fill > 0)
-      list_->AddRectFilled(box.minimum, box.maximum, style::mix(plot_ground(plot_), colour, mark.fill));
-    if (mark.hatch > 0) hatch(list_, box, style::mix(plot_ground(plot_), colour, mark.hatch));
+    if (mark.fill > 0) fill(box, style::mix(plot_ground(plot_), colour, mark.fill));
+    if (mark.hatch > 0) hatch(box, style::mix(plot_ground(plot_), colour, mark.hatch));
     note_mark(mark, box);
   }
 
-  void outline(const PlotMark& mark, const Rectangle& box) const {
+  static void outline_mark(const PlotMark& mark, const Rectangle& box) {
     if (mark.outline <= 0) return;
-    const auto [from, to] = Rectangle{rounded(box.minimum), rounded(box.maximum)}.grown(1);
-    list_->AddRect(from, to, mark.look.colour, 0, px(mark.outline));
+    const Rectangle around_it = Rectangle{rounded(box.minimum), rounded(box.maximum)}.grown(1);
+    outline(around_it, mark.look.colour, 0, px(mark.outline));
   }
 
   /// A part of it may lie beyond the sides.
@@ -263,7 +262,7 @@ class PlotPainter {
     const Rectangle box = {rounded(view_.at(mark.x, mark.y)), rounded(view_.at(mark.to_x, mark.to_y))};
     clipped([&] { heat_map(scope_path() + "/" + mark.name, *mark.numbers, mark.version, box, mark.heat); },
             0);
-    outline(mark, box);
+    outline_mark(mark, box);
     note_mark(mark, box);
     if (!mark.told || !ImGui::IsWindowHovered()) return;
     const auto cell = pointed_cell(*mark.numbers, mark.heat, box);
@@ -272,12 +271,7 @@ class PlotPainter {
 
   void draw_line(const PlotMark& mark) {
     const ImVec2 ends[] = {line_end(mark.x, mark.y, true), line_end(mark.to_x, mark.to_y, false)};
-    clipped([&] {
-      if (mark.look.dash > 0)
-        dashed_curve(list_, ends, mark.look.colour, px(mark.look.width), px(mark.look.dash));
-      else
-        list_->AddLine(ends[0], ends[1], mark.look.colour, px(mark.look.width));
-    });
+    clipped([&] { straight_line(list_, ends, mark.look.colour, px(mark.look.width), px(mark.look.dash)); });
     taken_.lines.push_back({ends[0], ends[1]});
     note_mark(mark, bounds_of({ends[0], ends[1]}, view_.area));
   }
@@ -402,8 +396,7 @@ class PlotPainter {
     const Rectangle box = box_at(at, extent_of(label, words));
     taken_.boxes.push_back(box);
     done_.labels_on_curves += taken_.cross(box) ? 1 : 0;
-    const Rectangle ground = box.grown({px(3), px(1)});
-    list_->AddRectFilled(ground.minimum, ground.maximum, style::with_alpha(plot_ground(plot_), 0.85F), px(3));
+    fill(box.grown({px(3), px(1)}), style::with_alpha(plot_ground(plot_), 0.85F), px(3));
     const ImU32 ink = legible(label.colour ? label.colour : colour);
     float x = at.x;
     if (!label.symbol.empty()) {
@@ -518,28 +511,30 @@ class PlotPainter {
     const float caption = text_extent(style::Text::caption, "x").y;
     const float body = text_extent(style::Text::strong, "x").y;
     // Two lines each if they fit, else one.
-    const auto height_of = [&](const PlotSeries& series, bool split) {
-      if (!series.label.is_strong) return caption + px(2);
-      return split && !series.label.value.empty() ? body + caption + px(5) : body + px(2);
+    const auto height_of = [&](const PlotSeries& series, bool in_two) {
+      return in_two ? body + caption + px(5) : (series.label.is_strong ? body : caption) + px(2);
+    };
+    const auto has_two = [](const PlotSeries& series) {
+      return series.label.is_strong && !series.label.value.empty();
     };
     const Rectangle room = {
         {view_.area.maximum.x + px(plot_.is_area ? 14 : to_plot_label), view_.area.minimum.y - px(8)},
         {room_.maximum.x + px(plot_.beside), view_.area.maximum.y + px(4)}};
     float needed = 0;
-    for (const PlotSeries* const series : all) needed += height_of(*series, true);
+    for (const PlotSeries* const series : all) needed += height_of(*series, has_two(*series));
     const bool split = needed <= room.height();
     // Over tokens there may be little room: then the lines are closer together.
     const bool is_low = plot_.is_area && !split;
     const float closer = is_low ? std::clamp(room.height() / needed, least_line, 1.0F) : 1;
     std::vector<WantedLabel> wanted;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const float height = closer * height_of(*all[i], split);
-      const bool has_two = split && all[i]->label.is_strong && !all[i]->label.value.empty();
-      wanted.push_back({ends[i].y - (has_two ? body / 2 : height / 2), height});
+      const bool in_two = split && has_two(*all[i]);
+      const float height = closer * height_of(*all[i], in_two);
+      wanted.push_back({ends[i].y - (in_two ? body / 2 : height / 2), height});
     }
     const std::vector<float> tops = spread(wanted, room.minimum.y, room.maximum.y);
     for (std::size_t i = 0; i < tops.size(); ++i)
-      draw_end(*all[i], ends[i], tops[i], wanted[i].height, split, room);
+      draw_end(*all[i], ends[i], tops[i], wanted[i].height, split && has_two(*all[i]), room);
     if (tops.size() == all.size()) return;
     const style::TextStyle text(style::Text::caption);
     draw_text({room.minimum.x, view_.area.maximum.y + px(10)}, style::colours().dim,
@@ -549,7 +544,6 @@ class PlotPainter {
   void draw_end(const PlotSeries& series, ImVec2 end, float top, float height, bool split,
                 const Rectangle& room) {
     const PlotLabel& label = series.label;
-    split = split && label.is_strong && !label.value.empty();
     const ImU32 colour = label.colour ? label.colour : series.look.colour;
     const float width = room.width();
     const style::TextStyle text(letters_of(label));

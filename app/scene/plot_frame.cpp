@@ -310,7 +310,7 @@ struct PlotFrame {
     const auto turned = [&](float along, float across) {
       return at + (is_x ? ImVec2(px(along), px(across)) : ImVec2(px(across), px(along)));
     };
-    list->AddRectFilled(turned(-3, -4), turned(3, 4), style::colours().panel);
+    fill({turned(-3, -4), turned(3, 4)}, style::colours().panel);
     for (const float side : {-3.0F, 3.0F})
       list->AddLine(turned(side + 2, -4), turned(side - 2, 4), style::colours().faint, px(1));
   }
@@ -330,14 +330,11 @@ struct PlotFrame {
       if (x + px(sample + 8) + width > room.maximum.x) continue;
       const ImVec2 ends[] = {{x, middle}, {x + px(sample), middle}};
       if (key.sample == PlotKey::Sample::band)
-        list->AddRectFilled({x, middle - px(5)}, {x + px(sample), middle + px(5)},
-                            style::with_alpha(key.look.colour, 0.18F));
+        fill(Rectangle{ends[0], ends[1]}.grown({0, px(5)}), style::with_alpha(key.look.colour, 0.18F));
       else if (key.sample == PlotKey::Sample::point)
         draw_plot_marker({x + px(sample / 2), middle}, key.look);
-      else if (key.look.dash > 0)
-        dashed_curve(list, ends, key.look.colour, px(key.look.width), px(key.look.dash));
       else
-        list->AddLine(ends[0], ends[1], key.look.colour, px(key.look.width));
+        straight_line(list, ends, key.look.colour, px(key.look.width), px(key.look.dash));
       const ImVec2 at = {x + px(sample + 8), middle - height / 2};
       draw_text(at, c.dim, key.words);
       note_part("legend/" + key.words, box_at(at, {width, height}), key.words);
@@ -351,10 +348,10 @@ struct PlotFrame {
     const Rectangle all = span_place({.from = view.left, .to = view.right}, view);
     draw_words({all.minimum.x - px(beside_axis), all.middle().y}, style::Text::caption, c.dim,
                plot.strip_name, {1, 0.5F});
-    hatch(list, all, c.edge);
+    hatch(all, c.edge);
     for (std::size_t i = 0; i < plot.strip.size(); ++i) {
       const Rectangle box = span_place(plot.strip[i], view);
-      list->AddRectFilled(box.minimum, box.maximum, plot.strip[i].colour, px(2));
+      fill(box, plot.strip[i].colour, px(2));
       note_part(fmt::format("strip/{}", i), box, plot.strip[i].tip);
     }
   }
@@ -419,7 +416,7 @@ void draw_plot_marker(ImVec2 at, const PlotLook& look) {
       list->AddCircleFilled(at, size, style::colours().panel);
       return list->AddCircle(at, size, ink, 0, px(look.width));
     case PlotMarker::square:
-      return list->AddRectFilled(point(-1, -1), point(1, 1), ink);
+      return fill({point(-1, -1), point(1, 1)}, ink);
     case PlotMarker::up:
       return list->AddTriangleFilled(point(-1, 1), point(1, 1), point(0, -1), ink);
     case PlotMarker::down:
@@ -434,8 +431,8 @@ void draw_plot_marker(ImVec2 at, const PlotLook& look) {
     case PlotMarker::dash:
       return list->AddLine(point(-1, 0), point(1, 0), ink, px(style::line));
     case PlotMarker::handle:
-      list->AddRectFilled(point(-2, -1), point(2, 1), style::colours().panel, size);
-      list->AddRect(point(-2, -1), point(2, 1), ink, size, px(style::lit_line));
+      fill({point(-2, -1), point(2, 1)}, style::colours().panel, size);
+      outline({point(-2, -1), point(2, 1)}, ink, size, px(style::lit_line));
       list->AddCircleFilled(at, size / 2, ink);
       for (const float side : {-1.0F, 1.0F}) {
         const ImVec2 tip = point(side * 1.4F, 0);

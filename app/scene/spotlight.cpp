@@ -52,12 +52,6 @@ void cover(ImDrawList* list, const std::vector<Rectangle>& open, ImU32 ink) {
 /// Whether a card or a menu is open, which stays in front.
 bool is_covered() { return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup); }
 
-void dashed_frame(ImDrawList* list, const Rectangle& where, ImU32 ink) {
-  const auto& [from, to] = where;
-  const ImVec2 corners[] = {from, {to.x, from.y}, to, {from.x, to.y}, from};
-  dashed_curve(list, corners, ink, px(style::lit_line), px(dash));
-}
-
 }  // namespace
 
 bool draw_spotlight(const Spotlight& light) {
@@ -103,11 +97,12 @@ std::optional<std::pair<Index, Index>> draw_marks(const MarkedCells& cells) {
   }
   if (cells.right) {
     for (const auto& cell : *cells.right) {
-      if (!cells.marked.contains(cell)) dashed_frame(list, place(cell), c.text);
+      if (!cells.marked.contains(cell))
+        dashed_outline(list, place(cell), c.text, px(style::lit_line), px(dash));
     }
   } else if (cells.cursor) {
-    list->AddRect(place(*cells.cursor).minimum, place(*cells.cursor).maximum, c.accent, 0,
-                  px(style::lit_line));
+    const auto& [from, to] = place(*cells.cursor);
+    list->AddRect(from, to, c.accent, 0, px(style::lit_line));
   }
   const ImVec2 pointer = ImGui::GetMousePos();
   if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left) || !part->where.holds({pointer, pointer}))

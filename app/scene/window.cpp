@@ -39,13 +39,13 @@ class Drawing {
     const std::string_view piece = piece_of(node);
     if (is_hidden(piece)) {
       note_part(piece, placed.where, "hidden");
-      return hatch(ImGui::GetWindowDrawList(), placed.where, style::colours().faint);
+      return hatch(placed.where, style::colours().faint);
     }
     if (!piece.empty()) note_part(piece, placed.where, words_of(placed));
     const PartScope scope(piece);
-    const bool was_lit = is_lit_;
-    const bool were_above = std::exchange(tips_above_, tips_above_ || node.tips_above);
-    const bool had_tip = std::exchange(has_tip_, has_tip_ || !node.tip.empty());
+    const Enclosing before = around_;
+    around_.tips_above |= node.tips_above;
+    around_.has_tip |= !node.tip.empty();
     ImGui::BeginDisabled(!node.enabled);
     const bool is_item = is_control(node);
     if (!is_item) reveal(placed);
@@ -64,9 +64,7 @@ class Drawing {
     if (has_id) ImGui::PopID();
     if (is_item) tell(node);
     ImGui::EndDisabled();
-    is_lit_ = was_lit;
-    tips_above_ = were_above;
-    has_tip_ = had_tip;
+    around_ = before;
   }
 
   void act() const {
@@ -74,16 +72,19 @@ class Drawing {
   }
 
  private:
+  /// What holds of a node or of one around it.
+  struct Enclosing {
+    bool is_lit = false;  // the pointer is on it
+    bool tips_above = false;
+    bool has_tip = false;
+  };
+
   /// Scrolls to the node that is to be revealed, once, so that the user can scroll away.
   static void reveal(const Placed& placed) {
-    struct Revealed {
-      std::map<ImGuiID, std::string> last;  // by window
-    };
-    const Node& node = *placed.node;
-    if (node.revealed.empty()) return;
-    std::string& last = context_local<Revealed>().last[ImGui::GetCurrentWindow()->ID];
-    if (last == node.revealed) return;
-    last = node.revealed;
+    const std::string& revealed = placed.node->revealed;
+    if (revealed.empty()) return;
+    auto& last = context_local<std::map<ImGuiID, std::string>, struct Revealed>();  // by window
+    if (std::exchange(last[ImGui::GetCurrentWindow()->ID], revealed) == revealed) return;
     const float top = ImGui::GetWindowPos().y;
     const bool is_below = placed.where.maximum.y > top + ImGui::GetWindowHeight();
     if (is_below) ImGui::SetScrollFromPosY(placed.where.maximum.y + px(8) - top, 1);
@@ -101,7 +102,7 @@ class Drawing {
       ImGui::SetNextItemAllowOverlap();
       const std::string label = node.name.empty() ? "##press" : node.name;
       if (ImGui::InvisibleButton(label.c_str(), size)) acts_.push_back(node.act);
-      is_lit_ = is_lit_ || ImGui::IsItemHovered() || ImGui::IsItemFocused();
+      around_.is_lit |= ImGui::IsItemHovered() || ImGui::IsItemFocused();
       if (node.underlined && ImGui::IsItemHovered()) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
         const auto& [from, to] = placed.where;
@@ -118,20 +119,19 @@ class Drawing {
     if (!node.enabled && node.refused && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
         ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
       acts_.push_back(node.refused);
-    if (!node.tip.empty()) tooltip(node.tip, node.key, tips_above_);
+    if (!node.tip.empty()) tooltip(node.tip, node.key, around_.tips_above);
   }
 
   /// Dim text is bright while the pointer is on its node; disabled text is faint.
   ImU32 shown(Ink ink) const {
     const style::Palette& c = style::colours();
     const bool is_off = ImGui::GetStyle().Alpha < 0.99F;
-    if (is_off) return c.faint;
+    if (is_off || ink == faint_ink) return c.faint;
     if (ink == 0) return c.text;
     if (ink == edge_ink) return c.edge;
-    if (ink == faint_ink) return c.faint;
     if (ink >= first_role_ink && ink <= role_ink(Role::output))
       return c.role(static_cast<Role>(ink - first_role_ink));
-    if (ink == dim_ink || ink == c.dim) return is_lit_ ? c.text : c.dim;
+    if (ink == dim_ink || ink == c.dim) return around_.is_lit ? c.text : c.dim;
     return ink;
   }
 
@@ -147,8 +147,7 @@ class Drawing {
     if (text.height > 0) at.y += (placed.size().y - line_height) / 2;
     // For cut text, the tooltip shows the full text instead of a term.
     const bool is_cut = text.fit == Fit::shorten && placed.lines.front() != text.words;
-    bool wants_term = !has_tip_ && !is_cut && ImGui::IsWindowHovered() &&
-                      ImGui::IsMouseHoveringRect(placed.where.minimum, placed.where.maximum);
+    bool wants_term = !around_.has_tip && !is_cut && is_pointed(placed.where);
     for (const std::string& line : placed.lines) {
       const float beside = text.centred ? (placed.size().x - text_extent(line).x) / 2 : 0;
       const ImVec2 from = {text.centred ? std::round(at.x + beside) : at.x, at.y};
@@ -184,15 +183,15 @@ class Drawing {
   }
 
   void draw_content(const Formula& formula, const Placed& placed) const {
-    ImDrawList* list = ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < placed.lines.size(); ++i) {
       const std::string& latex = placed.lines[i];
       const ImVec2 from = placed.where.minimum + formula_corner(placed, i, screen_ruler());
       const FormulaSize size = measure_formula(latex, placed.letters);
-      draw_formula(list, {from.x, from.y + size.baseline}, latex, placed.letters, shown(formula.ink));
+      draw_formula(ImGui::GetWindowDrawList(), {from.x, from.y + size.baseline}, latex, placed.letters,
+                   shown(formula.ink));
       for (const Rectangle& symbol : symbol_places(latex, placed.letters, formula.boxed)) {
         const Rectangle box = Rectangle{from + symbol.minimum, from + symbol.maximum}.grown(px(3));
-        list->AddRect(box.minimum, box.maximum, style::colours().dim, px(frame_corner), px(style::line));
+        outline(box, style::colours().dim, px(frame_corner), px(style::line));
       }
     }
   }
@@ -225,8 +224,7 @@ class Drawing {
     const Matrix<double>& all = *picture.values;
     const Index rows = picture.look.transposed ? all.cols() : all.rows();
     if (picture.ringed_row < 0 || picture.ringed_row >= rows) return;
-    const auto [from, to] = cell_rectangle(where, rows, 1, {picture.ringed_row, 0}).grown(px(2));
-    ImGui::GetWindowDrawList()->AddRect(from, to, picture.ring, px(2), px(2));
+    outline(cell_rectangle(where, rows, 1, {picture.ringed_row, 0}).grown(px(2)), picture.ring, px(2), px(2));
   }
 
   void draw_content(const Picture& picture, const Placed& placed) const {
@@ -244,9 +242,8 @@ class Drawing {
       }
     }
     // The outline shows the place of a picture whose numbers are all near 0.
-    const ImU32 outline =
-        is_lit_ && picture.outline == edge_ink ? style::colours().dim : shown(picture.outline);
-    ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum, outline, 0, px(style::line));
+    const bool is_bright = around_.is_lit && picture.outline == edge_ink;
+    outline(where, is_bright ? style::colours().dim : shown(picture.outline), 0, px(style::line));
     if (picture.values) draw_ring(picture, where);
   }
 
@@ -255,22 +252,22 @@ class Drawing {
     if (bar.is_upright) {
       const double part = bar.value > 0 ? std::min(bar.value / bar.most, 1.0) : 0;
       const float top = to.y - std::round((to.y - from.y) * static_cast<float>(part));
-      const ImU32 ink = style::mix(shown(bar.ink), style::colours().text, is_lit_ ? 0.3F : 0);
-      return ImGui::GetWindowDrawList()->AddRectFilled({from.x, top}, to, ink);
+      const ImU32 ink = style::mix(shown(bar.ink), style::colours().text, around_.is_lit ? 0.3F : 0);
+      return fill({{from.x, top}, to}, ink);
     }
     const double span = std::max(bar.most - bar.least, 1e-300);
     const auto x = [&](double value) {
       return std::round(from.x + (to.x - from.x) * static_cast<float>((value - bar.least) / span));
     };
-    ImDrawList* list = ImGui::GetWindowDrawList();
     if (std::isfinite(bar.value) && bar.value != 0) {
       const float left = std::min(x(0), x(bar.value));
       const float right = std::max({x(0), x(bar.value), left + 1});
-      list->AddRectFilled({left, from.y}, {right, to.y}, shown(bar.ink));
+      fill({{left, from.y}, {right, to.y}}, shown(bar.ink));
     }
-    if (bar.outlined > 0) list->AddRect(from, {x(bar.outlined), to.y}, shown(bar.ink), 0, px(style::line));
-    if (bar.shows_zero)
-      list->AddLine({x(0), from.y - px(2)}, {x(0), to.y + px(2)}, style::colours().dim, px(style::line));
+    if (bar.outlined > 0) outline({from, {x(bar.outlined), to.y}}, shown(bar.ink), 0, px(style::line));
+    if (!bar.shows_zero) return;
+    ImGui::GetWindowDrawList()->AddLine({x(0), from.y - px(2)}, {x(0), to.y + px(2)}, style::colours().dim,
+                                        px(style::line));
   }
 
   static void draw_content(const Track& track, const Placed& placed) {
@@ -280,10 +277,9 @@ class Drawing {
     const auto x = [&](double value) {
       return from.x + (to.x - from.x) * static_cast<float>(std::clamp(value / track.end, 0.0, 1.0));
     };
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddRectFilled({from.x, middle - half}, {x(track.limit), middle + half}, track.below, half);
-    list->AddRectFilled({x(track.limit), middle - half}, {x(track.end), middle + half}, track.beyond, half);
-    list->AddCircleFilled({x(track.value), middle}, px(5), track.ink);
+    fill({{from.x, middle - half}, {x(track.limit), middle + half}}, track.below, half);
+    fill({{x(track.limit), middle - half}, {x(track.end), middle + half}}, track.beyond, half);
+    ImGui::GetWindowDrawList()->AddCircleFilled({x(track.value), middle}, px(5), track.ink);
   }
 
   void draw_content(const Sparkline& line, const Placed& placed) const {
@@ -305,15 +301,14 @@ class Drawing {
       const ImVec2 next = at(i + step);
       if (line.has_bars) {
         const float gap = next.x - one.x > 3 ? 1.0F : 0.0F;
-        list->AddRectFilled({one.x, std::min(one.y, to.y - 1)}, {std::max(next.x - gap, one.x + 1), to.y},
-                            ink);
+        fill({{one.x, std::min(one.y, to.y - 1)}, {std::max(next.x - gap, one.x + 1), to.y}}, ink);
       } else if (i + step < count) {
         list->AddQuadFilled(one, next, {next.x, to.y}, {one.x, to.y}, style::with_alpha(ink, 0.25F));
         list->AddLine(one, next, ink, px(style::line));
       }
     }
     if (!line.has_bars) list->AddLine({from.x, to.y}, to, style::colours().edge);
-    if (line.told && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to)) {
+    if (line.told && is_pointed(placed.where)) {
       const double pointed = (ImGui::GetMousePos().x - from.x) / (to.x - from.x) * count;
       tooltip_beside(placed.where, line.told(static_cast<std::size_t>(std::clamp(pointed, 0.0, count - 1))));
     }
@@ -359,21 +354,17 @@ class Drawing {
         ImGui::InvisibleButton("squares", {std::max(places.back().second, 1.0F), placed.size().y});
     const bool is_hovered = ImGui::IsItemHovered();
     const float pointer = ImGui::GetIO().MousePos.x - from.x;
-    ImDrawList* list = ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto& [left, right] = places[i];
-      const Squares::Square& square = squares.squares[i];
-      const ImVec2 corner = {from.x + left, from.y};
-      const ImVec2 end = {from.x + right - px(right - left < px(8) ? 1 : 2), to.y - px(2)};
-      if (square.kind == Mark::Kind::hatched)
-        hatch(list, {corner, end}, square.ink);
-      else if (square.kind == Mark::Kind::outline)
-        list->AddRect(corner, end, square.ink, px(2));
+      const auto& [kind, ink, words] = squares.squares[i];
+      const Rectangle where = {{from.x + left, from.y},
+                               {from.x + right - px(right - left < px(8) ? 1 : 2), to.y - px(2)}};
+      if (kind == Mark::Kind::hatched)
+        hatch(where, ink);
       else
-        list->AddRectFilled(corner, end, square.ink, px(2));
+        kind == Mark::Kind::outline ? outline(where, ink, px(2)) : fill(where, ink, px(2));
       if (!is_hovered || pointer < left || pointer >= right) continue;
-      const Rectangle ring = Rectangle{corner, end}.grown(px(1));
-      list->AddRect(ring.minimum, ring.maximum, style::colours().text, px(2));
+      outline(where.grown(px(1)), style::colours().text, px(2));
       if (pressed && squares.press) acts_.emplace_back([press = squares.press, i] { press(i); });
       if (!squares.told || !ImGui::BeginTooltip()) continue;
       ImGui::PushTextWrapPos(px(380));  // narrow, so that other panels stay visible
@@ -387,44 +378,43 @@ class Drawing {
     const auto& [from, to] = placed.where;
     const ImVec2 middle = {from.x + px(5), std::round((from.y + to.y) / 2)};
     const Rectangle box = {{from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}};
+    const Rectangle check = box_at({from.x, middle.y - px(7)}, {px(14), px(14)});
+    const auto in_check = [&](float x, float y) { return check.minimum + ImVec2(x, y) * px(14); };
     const ImU32 ink = shown(mark.ink);
     ImDrawList* list = ImGui::GetWindowDrawList();
+    const auto draw_tick = [&](ImVec2 left, ImVec2 foot, ImVec2 right, ImU32 tick_ink, float width) {
+      const std::array<ImVec2, 3> tick = {left, foot, right};
+      list->AddPolyline(tick.data(), 3, tick_ink, px(width));
+    };
     switch (mark.kind) {
       case Mark::Kind::dot:
         return list->AddCircleFilled(middle, px(4), ink);
       case Mark::Kind::ring:
         return list->AddCircle(middle, px(4), ink, 0, px(1));
-      case Mark::Kind::tick: {
-        const std::array<ImVec2, 3> tick = {
-            ImVec2{from.x, middle.y}, {from.x + px(3), middle.y + px(3)}, {from.x + px(9), middle.y - px(4)}};
-        return list->AddPolyline(tick.data(), 3, ink, px(1.75F));
-      }
+      case Mark::Kind::tick:
+        return draw_tick({from.x, middle.y}, {from.x + px(3), middle.y + px(3)},
+                         {from.x + px(9), middle.y - px(4)}, ink, 1.75F);
       case Mark::Kind::dash:
         return list->AddLine({from.x, middle.y}, {from.x + px(9), middle.y}, ink, px(1.75F));
       case Mark::Kind::square:
-        return list->AddRectFilled({from.x, middle.y - px(2)}, {to.x, middle.y + px(2)}, ink);
+        return fill({{from.x, middle.y - px(2)}, {to.x, middle.y + px(2)}}, ink);
       case Mark::Kind::box:
-        return list->AddRectFilled(box.minimum, box.maximum, ink, px(1));
+        return fill(box, ink, px(1));
       case Mark::Kind::outline:
-        return list->AddRect(box.minimum, box.maximum, ink, px(1), px(1));
+        return outline(box, ink, px(1), px(1));
       case Mark::Kind::hatched:
-        return hatch(list, box, ink);
+        return hatch(box, ink);
       case Mark::Kind::point:
         return draw_plot_marker(middle, mark.look);
       case Mark::Kind::checked:
+        fill(check, ink, px(3));
+        return draw_tick(in_check(0.24F, 0.52F), in_check(0.43F, 0.71F), in_check(0.77F, 0.3F),
+                         style::colours().panel, 2);
       case Mark::Kind::unchecked:
-        return draw_check(list, {from.x, middle.y - px(7)}, px(14), ink, mark.kind == Mark::Kind::checked);
+        return outline(check, ink, px(3));
       case Mark::Kind::spinner:
         return style::spinner(middle, ink);
     }
-  }
-
-  static void draw_check(ImDrawList* list, ImVec2 corner, float size, ImU32 ink, bool is_on) {
-    const auto at = [&](float x, float y) { return corner + ImVec2(x, y) * size; };
-    if (!is_on) return list->AddRect(corner, at(1, 1), ink, px(3));
-    list->AddRectFilled(corner, at(1, 1), ink, px(3));
-    const std::array<ImVec2, 3> tick = {at(0.24F, 0.52F), at(0.43F, 0.71F), at(0.77F, 0.3F)};
-    list->AddPolyline(tick.data(), 3, style::colours().panel, px(2));
   }
 
   void draw_content(const Button& button, const Placed& placed) {
@@ -525,7 +515,7 @@ class Drawing {
     ImGui::PopStyleVar();
     if (!is_open) return;
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();
-    show_in(menu.content(), {px(menu.width), std::numeric_limits<float>::infinity()});
+    show_in(menu.content(), {px(menu.width), unbounded});
     ImGui::EndPopup();
   }
 
@@ -560,12 +550,10 @@ class Drawing {
   }
 
   void draw_content(const Sides&, const Placed& placed) {
-    const style::Palette& c = style::colours();
     const float corner = ImGui::GetStyle().ChildRounding;
     for (const Placed& column : placed.inside) {
-      const auto& [from, to] = column.where;
-      ImGui::GetWindowDrawList()->AddRectFilled(from, to, c.panel, corner);
-      ImGui::GetWindowDrawList()->AddRect(from, to, c.edge, corner);
+      fill(column.where, style::colours().panel, corner);
+      outline(column.where, style::colours().edge, corner);
     }
     for (const Placed& column : placed.inside) draw(column);
   }
@@ -580,12 +568,10 @@ class Drawing {
   }
 
   void draw_content(const Frame& frame, const Placed& placed) {
-    const auto& [from, to] = placed.where;
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const float corner = frame.is_round ? (to.y - from.y) / 2 : px(frame_corner);
-    if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, corner);
-    if (frame.outline != 0) list->AddRect(from, to, shown(frame.outline), corner, px(style::line));
-    if (frame.is_hatched) hatch(list, placed.where, style::colours().edge);
+    const float corner = frame.is_round ? placed.where.height() / 2 : px(frame_corner);
+    if (frame.ground != 0) fill(placed.where, frame.ground, corner);
+    if (frame.outline != 0) outline(placed.where, shown(frame.outline), corner, px(style::line));
+    if (frame.is_hatched) hatch(placed.where, style::colours().edge);
     draw(placed.inside.front());
   }
 
@@ -664,7 +650,7 @@ void explain(std::string latex, std::string words, std::string papers) {
   all += text(std::move(words));
   if (!papers.empty()) all += caption(std::move(papers));
   if (!ImGui::BeginTooltipEx(ImGuiTooltipFlags_OverridePrevious, ImGuiWindowFlags_None)) return;
-  show_in(column(std::move(all)), {px(widest_tip), std::numeric_limits<float>::infinity()});
+  show_in(column(std::move(all)), {px(widest_tip), unbounded});
   ImGui::EndTooltip();
 }
 
@@ -679,10 +665,8 @@ void show_bar(const char* name, float height, const Node& content, float top) {
   const float gap = px(style::panel_gap);
   const ImVec2 from = {corner.x + gap, corner.y + (top > 0 ? 0 : std::min(gap, std::round(height / 8)))};
   const ImVec2 to = {corner.x + viewport->WorkSize.x - gap, corner.y + height - gap};
-  const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(from, to, c.panel, px(style::corner));
-  list->AddRect(from, to, c.edge, px(style::corner), px(style::line));
+  fill({from, to}, style::colours().panel, px(style::corner));
+  outline({from, to}, style::colours().edge, px(style::corner), px(style::line));
   const float padding = px(style::panel_padding);
   // Two lines of captions may use the room around the bar's ground, which is lower than their spacing.
   ImGui::SetCursorScreenPos({from.x + padding, std::round((from.y + to.y - height) / 2)});
@@ -705,7 +689,7 @@ void show_note(const char* name, Ink frame, const Node& content) {
                bar_flags | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoFocusOnAppearing);
   ImGui::PopStyleColor(2);
   ImGui::PopStyleVar(4);
-  show_in(content, {viewport->WorkSize.x * note_share, std::numeric_limits<float>::infinity()});
+  show_in(content, {viewport->WorkSize.x * note_share, unbounded});
   ImGui::End();
 }
 

@@ -35,16 +35,6 @@ struct NumberWriting {
     return is_zero && text.front() == '-' ? text.substr(1) : text;
   }
 };
-struct NumbersKey {
-  std::uint64_t version = 0;
-  Index finished = 0;
-  Rectangle where = {};
-  float scale = 0;
-  float range = 0;
-  const style::Palette* colours = nullptr;
-
-  bool operator==(const NumbersKey&) const = default;
-};
 
 struct CellNumber {
   ImVec2 position;
@@ -53,7 +43,9 @@ struct CellNumber {
 };
 
 struct CellNumbers {
-  NumbersKey key;
+  // Of what: the version of the values, how many rows there are, where, at which scale, colour range and
+  // theme.
+  std::tuple<std::uint64_t, Index, Rectangle, float, float, Theme> key = {};
   float size = 0;
   std::vector<CellNumber> numbers;
 };
@@ -102,73 +94,6 @@ std::string share_words(double value, bool in_thousandths) {
   return in_thousandths && is_in_hundredths ? fmt::format("{:.3f}", value).substr(1) : words;
 }
 
-/// `coloured`: what the cells are coloured as, where that is not their numbers. `dust`: up to which size they
-/// are told as 0.
-void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbol,
-                   const Matrix<double>& values, const Matrix<double>* coloured, double dust) {
-  const NumbersKey& key = written.key;
-  written.numbers.clear();
-  const ImVec2 cells = {static_cast<float>(picture.columns), static_cast<float>(picture.rows)};
-  const auto writing = writing_for(picture, symbol, values, key.where.size() / cells);
-  if (!writing) return;
-  written.size = writing->size;
-  const Index empty_from = first_empty_diagonal(values);
-  const bool in_thousandths = (values.array() >= 0.995 && values.array() < 1).any();
-  const style::TextStyle used(style::Text::number_small, writing->size);
-  for (Index i = 0; i < picture.rows; ++i) {
-    for (Index j = 0; j < picture.columns; ++j) {
-      const Index row = picture.transposed ? j : i;
-      const Index column = picture.transposed ? i : j;
-      const double value = values(row, column);
-      if ((key.finished > 0 && row >= key.finished) || is_masked(symbol, value)) continue;
-      if (column - row >= empty_from) continue;
-      const double shown = coloured ? (*coloured)(row, column) : value;
-      if (!std::isfinite(shown) && coloured) continue;
-      const bool is_zero = !coloured && std::abs(value) <= dust;
-      std::string words = is_zero                              ? "0"
-                          : coloured && writing->decimals == 2 ? share_words(value, in_thousandths)
-                                                               : (*writing)(value);
-      const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
-      const auto [from, to] = cell_rectangle(key.where, picture.rows, picture.columns, {i, j});
-      const ImU32 ink =
-          is_zero ? style::colours().faint
-                  : style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));
-      const ImVec2 at = (from + to - extent) / 2;
-      written.numbers.push_back({{std::floor(at.x), std::floor(at.y)}, ink, std::move(words)});
-    }
-  }
-}
-
-/// The numbers in the cells, if they fit. `finished`: as StageView::finished_rows().
-void draw_cell_numbers(const Box& picture, const Rectangle& where, Index finished, const StageScene& scene) {
-  if (where.width() < px(least_number_cell) * static_cast<float>(picture.columns)) return;
-  const Matrix<double>& values = scene.record.at(picture.tensor);
-  const Matrix<double>* fading =
-      fading_cells(picture.key, scene.view.recorded(picture.tensor), values, scene.version);
-  const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
-  const NumbersKey key = {.version = scene.version,
-                          .finished = finished,
-                          .where = where,
-                          .scale = style::scale(),
-                          .range = static_cast<float>(range),
-                          .colours = &style::colours()};
-  CellNumbers& written = context_local<FrameCache<std::string, CellNumbers>>()[picture.key];
-  if (!(written.key == key)) {
-    written.key = key;
-    write_numbers(written, picture, symbol_in(scene.symbols, picture.tensor), values, fading,
-                  scene.ranges.dust(picture.tensor));
-  }
-  if (written.numbers.empty()) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const style::TextStyle used(style::Text::number_small, written.size);
-  for (const CellNumber& number : written.numbers)
-    list->AddText(number.position, number.ink, number.words.c_str());
-}
-
-bool is_under_pointer(const Rectangle& place) {
-  return ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(place.minimum, place.maximum);
-}
-
 /// Two arrows, from the middle to opposite corners.
 void draw_arrows(const Rectangle& mark, ImU32 colour) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -197,13 +122,12 @@ bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, St
   const float top = picture.minimum.y + px(mark_inset);
   const Rectangle mark = {{right - px(mark_side), top}, {right, top + px(mark_side)}};
   note_part("mark/" + tensor, mark);
-  const bool is_pointed = is_under_pointer(mark);
+  const bool has_pointer = is_pointed(mark);
   const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(mark.minimum, mark.maximum, c.panel, px(4));
-  list->AddRect(mark.minimum, mark.maximum, is_pointed ? c.text : c.edge, px(4), px(style::line));
-  draw_arrows(mark, is_pointed ? c.text : c.dim);
-  if (!is_pointed) return false;
+  fill(mark, c.panel, px(4));
+  outline(mark, has_pointer ? c.text : c.edge, px(4), px(style::line));
+  draw_arrows(mark, has_pointer ? c.text : c.dim);
+  if (!has_pointer) return false;
   tooltip_beside(mark, "Enlarges this picture, or goes back to the step (E)");
   ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) scene.enlarge = tensor;
@@ -218,7 +142,7 @@ struct CellsPainter {
   void draw(bool is_thumbnail) {
     const Matrix<double>& values = scene.record.at(picture.tensor);
     const Index finished = scene.view.finished_rows(recorded());
-    outline(where.grown(1), style::colours().edge, 0, 1);
+    outline(where.grown(1), style::colours().edge);
     if (finished == 0) {
       draw_waiting(where);
       if (!is_thumbnail) draw_focus();
@@ -229,8 +153,8 @@ struct CellsPainter {
     const bool grows = scene.fade < 1 && picture.tensor == scene.view.lit && !is_thumbnail;
     const Matrix<double>* before = grows ? before_it() : nullptr;
     const float strength = grows && !before ? std::max(static_cast<float>(scene.fade), growing_from) : 1;
-    const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
-    const HeatMapLook look{.range = static_cast<float>(range) / strength,
+    const auto range = static_cast<float>(fading ? 1 : scene.ranges.of(picture.tensor).largest);
+    const HeatMapLook look{.range = range / strength,
                            .transposed = picture.transposed,
                            .finished_rows = finished,
                            .masked = symbol.role == Role::plain || fading,
@@ -242,17 +166,15 @@ struct CellsPainter {
     } else {
       heat_map(picture.key, fading ? *fading : values, scene.version, where, look);
     }
-    if (finished > 0 && finished < values.rows()) {
-      const Cell next = picture.transposed ? Cell{0, finished} : Cell{finished, 0};
-      draw_waiting({place_of(next).minimum, where.maximum});
-    }
+    if (finished > 0 && finished < values.rows())
+      draw_waiting({place_of(turned({finished, 0})).minimum, where.maximum});
     if (scene.pointed && first_symbol(symbol.latex) == *scene.pointed) {
       outline(where.grown(px(2)), style::colours().accent, px(2), px(style::lit_line));
       note_part("pointed", where);
     }
     if (is_thumbnail) return;
     frame_token();
-    if (scene.numbers && !grows) draw_cell_numbers(picture, where, finished, scene);
+    if (scene.numbers && !grows) draw_numbers(fading, range, finished);
     hover(finished);
     draw_focus();
   }
@@ -269,12 +191,63 @@ struct CellsPainter {
     return before.rows() == values.rows() && before.cols() == values.cols() ? &before : nullptr;
   }
 
+  /// The numbers in the cells, if they fit. `coloured`: what the cells are coloured as, where that is not
+  /// their numbers. `finished`: as StageView::finished_rows().
+  void draw_numbers(const Matrix<double>* coloured, float range, Index finished) const {
+    if (where.width() < px(least_number_cell) * static_cast<float>(picture.columns)) return;
+    CellNumbers& written = context_local<FrameCache<std::string, CellNumbers>>()[picture.key];
+    const auto key = std::tuple(scene.version, finished, where, style::scale(), range, style::theme());
+    if (std::exchange(written.key, key) != key) write_numbers(written, coloured, range, finished);
+    if (written.numbers.empty()) return;
+    const style::TextStyle used(style::Text::number_small, written.size);
+    for (const CellNumber& number : written.numbers)
+      ImGui::GetWindowDrawList()->AddText(number.position, number.ink, number.words.c_str());
+  }
+
+  void write_numbers(CellNumbers& written, const Matrix<double>* coloured, float range,
+                     Index finished) const {
+    const Matrix<double>& values = scene.record.at(picture.tensor);
+    const Symbol& symbol = symbol_in(scene.symbols, picture.tensor);
+    const double dust = scene.ranges.dust(picture.tensor);  // up to which size they are told as 0
+    written.numbers.clear();
+    const ImVec2 cells = {static_cast<float>(picture.columns), static_cast<float>(picture.rows)};
+    const auto writing = writing_for(picture, symbol, values, where.size() / cells);
+    if (!writing) return;
+    written.size = writing->size;
+    const Index empty_from = first_empty_diagonal(values);
+    const bool in_thousandths = (values.array() >= 0.995 && values.array() < 1).any();
+    const style::TextStyle used(style::Text::number_small, writing->size);
+    for (Index i = 0; i < picture.rows; ++i) {
+      for (Index j = 0; j < picture.columns; ++j) {
+        const auto [row, column] = turned({i, j});
+        const double value = values(row, column);
+        if ((finished > 0 && row >= finished) || is_masked(symbol, value)) continue;
+        if (column - row >= empty_from) continue;
+        const double shown = coloured ? (*coloured)(row, column) : value;
+        if (!std::isfinite(shown) && coloured) continue;
+        const bool is_zero = !coloured && std::abs(value) <= dust;
+        std::string words = is_zero                              ? "0"
+                            : coloured && writing->decimals == 2 ? share_words(value, in_thousandths)
+                                                                 : (*writing)(value);
+        const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
+        const auto [from, to] = place_of({i, j});
+        const ImVec2 at = (from + to - extent) / 2;
+        const ImU32 ink =
+            is_zero ? style::colours().faint
+                    : style::legible_on(colour(style::colours().map, static_cast<float>(shown), range));
+        written.numbers.push_back({{std::floor(at.x), std::floor(at.y)}, ink, std::move(words)});
+      }
+    }
+  }
+
+  /// A cell as drawn, of one of the matrix, and back.
+  Cell turned(const Cell& cell) const { return picture.transposed ? Cell{cell.column, cell.row} : cell; }
+
   void hover(Index finished) {
     if (!ImGui::IsWindowHovered()) return;
     const auto cell = hovered_cell(where, picture.rows, picture.columns, ImGui::GetMousePos());
     if (!cell || draw_enlarging_mark(picture.tensor, where, scene)) return;
-    const Index row = picture.transposed ? cell->column : cell->row;
-    const Index column = picture.transposed ? cell->row : cell->column;
+    const auto [row, column] = turned(*cell);
     if (finished > 0 && row >= finished) return;
     point_at({recorded(), row, column}, scene);
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) scene.enlarge = picture.tensor;
@@ -282,11 +255,8 @@ struct CellsPainter {
 
   void frame(const Cells& cells, bool is_operand) const {
     if (cells.rows <= 0 || cells.columns <= 0) return;
-    const auto drawn = [&](Index row, Index column) {
-      return picture.transposed ? Cell{column, row} : Cell{row, column};
-    };
-    frame_drawn(drawn(cells.first_row, cells.first_column),
-                drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1), is_operand);
+    const Cell last = {cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1};
+    frame_drawn(turned({cells.first_row, cells.first_column}), turned(last), is_operand);
   }
 
   /// The row, or column, of the token at the cursor.
@@ -309,16 +279,7 @@ struct CellsPainter {
     const style::Palette& c = style::colours();
     outline(box, c.panel, 0, px(3.5F));
     if (!is_operand) return outline(box, c.text, 0, px(1.5F));
-    const ImVec2 corners[] = {box.minimum,
-                              {box.maximum.x, box.minimum.y},
-                              box.maximum,
-                              {box.minimum.x, box.maximum.y},
-                              box.minimum};
-    dashed_curve(ImGui::GetWindowDrawList(), corners, c.text, px(1.5F), px(4));
-  }
-
-  static void outline(const Rectangle& box, ImU32 colour, float rounding, float width) {
-    ImGui::GetWindowDrawList()->AddRect(box.minimum, box.maximum, colour, rounding, width);
+    dashed_outline(ImGui::GetWindowDrawList(), box, c.text, px(1.5F), px(4));
   }
 
   Rectangle place_of(const Cell& cell) const {
@@ -338,23 +299,21 @@ struct CellsPainter {
 }  // namespace
 
 void draw_waiting(const Rectangle& where) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(where.minimum, where.maximum, style::colours().background);
-  hatch(list, where, style::colours().edge);
+  fill(where, style::colours().background);
+  hatch(where, style::colours().edge);
 }
 
 void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene) {
   if (picture.kind == Box::Kind::picture) return CellsPainter{picture, where, scene}.draw(is_thumbnail);
-  const auto& [from, to] = where;
-  ImDrawList* list = ImGui::GetWindowDrawList();
   if (scene.view.finished_rows(picture.tensor) == 0) {
-    list->AddRect(from, to, style::colours().edge);
+    outline(where, style::colours().edge);
     return draw_waiting(where);
   }
-  const style::TextStyle used(style::Text::number_large, (to.y - from.y) / style::scale());
+  const style::TextStyle used(style::Text::number_large, where.height() / style::scale());
   const ImVec2 extent = ImGui::CalcTextSize(picture.digits.c_str());
-  list->AddText((from + to - extent) / 2, style::colours().role(picture.role), picture.digits.c_str());
-  if (!is_thumbnail && is_under_pointer(where)) point_at({picture.tensor, 0, 0}, scene);
+  ImGui::GetWindowDrawList()->AddText((where.minimum + where.maximum - extent) / 2,
+                                      style::colours().role(picture.role), picture.digits.c_str());
+  if (!is_thumbnail && is_pointed(where)) point_at({picture.tensor, 0, 0}, scene);
 }
 
 }  // namespace palimpsest

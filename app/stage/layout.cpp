@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/stage/draw.h"
+#include "app/widgets/chart.h"
 
 namespace palimpsest {
 
@@ -201,9 +202,7 @@ void Placing::lit_frame(ImVec2 corner, ImVec2 size) {
               const Role role = symbol_in(scene.symbols, scene.view.lit).role;
               const bool neutral = role == Role::plain || role == Role::state;
               const style::Palette& c = style::colours();
-              ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum,
-                                                  neutral ? c.accent : c.role(role), style::px(6),
-                                                  style::px(1.5F));
+              outline(where, neutral ? c.accent : c.role(role), style::px(6), style::px(1.5F));
             }),
       {corner.x - margin, corner.y - margin});
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "app/stage/layout.h"
+#include "app/widgets/chart.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -90,9 +91,8 @@ struct SubstitutionLayout {
   void place_frame(ImVec2 from, ImVec2 to) {
     placing.put(placing.drawn(to - from,
                               [](const Rectangle& where, StageScene&) {
-                                ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum,
-                                                                    style::colours().text, style::px(3),
-                                                                    style::px(style::lit_line));
+                                outline(where, style::colours().text, style::px(3),
+                                        style::px(style::lit_line));
                               }),
                 from);
   }

@@ -6,6 +6,7 @@
 #include "app/scene/plot.h"
 #include "app/stage/draw.h"
 #include "app/stage/layout.h"
+#include "app/widgets/chart.h"
 
 namespace palimpsest {
 
@@ -263,16 +264,14 @@ struct TilesLayout {
   /// A click goes to the step. At the foot of the present one: how far its result has grown.
   void place_outline(const StageTile& tile, float left) {
     const bool is_present = tile.operation == view.present_operation;
-    scene::Node outline = placing.drawn(size, [is_present](const Rectangle& where, const StageScene&) {
+    scene::Node frame = placing.drawn(size, [is_present](const Rectangle& where, const StageScene&) {
       const style::Palette& c = style::colours();
-      const auto& [from, to] = where;
-      ImDrawList* list = ImGui::GetWindowDrawList();
       if (ImGui::IsItemHovered() || ImGui::IsItemFocused())
-        list->AddRectFilled(from, to, style::mix(c.panel, c.edge, 0.5F), style::px(6));
-      list->AddRect(from, to, is_present ? c.text : c.edge, style::px(6),
-                    style::px(is_present ? style::lit_line : style::line));
+        fill(where, style::mix(c.panel, c.edge, 0.5F), style::px(6));
+      outline(where, is_present ? c.text : c.edge, style::px(6),
+              style::px(is_present ? style::lit_line : style::line));
     });
-    placing.put(std::move(outline)
+    placing.put(std::move(frame)
                     .named(fmt::format("tile/{}", tile.operation))
                     .told(fmt::format("{}: {}", tile.words, tile.sentence))
                     .on(placing.going_to(tile.operation)),

@@ -82,9 +82,24 @@ std::string axis_number(double value, double distance) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour) {
+void fill(const Rectangle& where, ImU32 colour, float rounding) {
+  ImGui::GetWindowDrawList()->AddRectFilled(where.minimum, where.maximum, colour, rounding);
+}
+
+void outline(const Rectangle& where, ImU32 colour, float rounding, float width) {
+  ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum, colour, rounding, width);
+}
+
+void dashed_outline(ImDrawList* list, const Rectangle& where, ImU32 colour, float width, float dash) {
+  const auto& [from, to] = where;
+  const ImVec2 corners[] = {from, {to.x, from.y}, to, {from.x, to.y}, from};
+  dashed_curve(list, corners, colour, width, dash);
+}
+
+void hatch(const Rectangle& where, ImU32 colour) {
   const auto& [from, to] = where;
   if (!(to.x > from.x) || !(to.y > from.y)) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(from, to, true);
   const float height = to.y - from.y;
   const float step = style::px(style::hatch);
@@ -132,6 +147,10 @@ void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour
 void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width) {
   const ImVec2 ends[] = {from, to};
   dashed_curve(list, ends, colour, width, style::px(usual_dash));
+}
+
+void straight_line(ImDrawList* list, std::span<const ImVec2, 2> ends, ImU32 colour, float width, float dash) {
+  dash > 0 ? dashed_curve(list, ends, colour, width, dash) : list->AddLine(ends[0], ends[1], colour, width);
 }
 
 }  // namespace palimpsest

@@ -20,8 +20,15 @@ double round_above(double range);
 /// A number beside an axis, with as many digits as the distance to its neighbour needs.
 std::string axis_number(double value, double distance);
 
-/// Slanted lines that mark something as absent.
-void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour);
+/// A rectangle in the current window, filled or as a line of `width` screen pixels.
+void fill(const Rectangle& where, ImU32 colour, float rounding = 0);
+void outline(const Rectangle& where, ImU32 colour, float rounding = 0, float width = 1);
+
+/// A dashed outline; `dash` as in dashed_curve().
+void dashed_outline(ImDrawList* list, const Rectangle& where, ImU32 colour, float width, float dash);
+
+/// Slanted lines in a rectangle of the current window that mark something as absent.
+void hatch(const Rectangle& where, ImU32 colour);
 
 void solid_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width);
 
@@ -30,5 +37,8 @@ void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour
 
 /// A straight line with the usual dashes.
 void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width);
+
+/// A straight line in dashes of `dash` screen pixels; 0: without gaps.
+void straight_line(ImDrawList* list, std::span<const ImVec2, 2> ends, ImU32 colour, float width, float dash);
 
 }  // namespace palimpsest
