@@ -156,28 +156,21 @@ void set_colours(ImGuiStyle& style, const Palette& c) {
       {c.background, {ImGuiCol_WindowBg, ImGuiCol_DockingEmptyBg, ImGuiCol_Tab, ImGuiCol_TabDimmed}},
       {c.panel,
        {ImGuiCol_PopupBg, ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed,
-        ImGuiCol_MenuBarBg, ImGuiCol_TableHeaderBg, ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected,
-        ImGuiCol_TabHovered}},
+        ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected, ImGuiCol_TabHovered}},
       {c.edge,
        {ImGuiCol_Border, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_ScrollbarGrab,
-        ImGuiCol_CheckboxSelectedBg, ImGuiCol_TreeLines, ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive,
-        ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive, ImGuiCol_Separator, ImGuiCol_TableBorderStrong,
-        ImGuiCol_TableBorderLight, ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered}},
+        ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive, ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive,
+        ImGuiCol_Separator, ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered}},
       {field, {ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_Header}},
       {none,
        {ImGuiCol_ChildBg, ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_ResizeGrip,
-        ImGuiCol_TabDimmedSelectedOverline, ImGuiCol_TableRowBg, ImGuiCol_TableRowBgAlt,
-        ImGuiCol_DragDropTargetBg}},
-      {c.text,
-       {ImGuiCol_Text, ImGuiCol_CheckMark, ImGuiCol_InputTextCursor, ImGuiCol_UnsavedMarker,
-        ImGuiCol_SliderGrabActive, ImGuiCol_TabSelectedOverline, ImGuiCol_PlotLines}},
-      {c.dim, {ImGuiCol_ScrollbarGrabActive, ImGuiCol_SliderGrab}},
+        ImGuiCol_TabDimmedSelectedOverline}},
+      {c.text, {ImGuiCol_Text, ImGuiCol_InputTextCursor, ImGuiCol_TabSelectedOverline}},
+      {c.dim, {ImGuiCol_ScrollbarGrabActive}},
       {c.faint,
        {ImGuiCol_TextDisabled, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_SeparatorActive,
-        ImGuiCol_ResizeGripActive, ImGuiCol_PlotHistogram}},
-      {c.accent,
-       {ImGuiCol_TextLink, ImGuiCol_PlotLinesHovered, ImGuiCol_PlotHistogramHovered, ImGuiCol_DragDropTarget,
-        ImGuiCol_NavCursor, ImGuiCol_NavWindowingHighlight}},
+        ImGuiCol_ResizeGripActive}},
+      {c.accent, {ImGuiCol_NavCursor, ImGuiCol_NavWindowingHighlight}},
       {with_alpha(c.accent, selection_strength), {ImGuiCol_TextSelectedBg, ImGuiCol_DockingPreview}},
       {dimmed, {ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg}}};
   for (const auto& [colour, of] : uses) {
@@ -190,14 +183,11 @@ void set_sizes(ImGuiStyle& style, float scale) {
   style.FramePadding = {12, 6};
   style.ItemSpacing = {8, 8};
   style.ItemInnerSpacing = {8, 4};
-  style.CellPadding = {8, 4};
-  style.IndentSpacing = 16;
   style.ScrollbarSize = 8;
   style.ScrollbarRounding = 4;
   style.ChildRounding = corner;
   style.PopupRounding = corner;
   style.FrameRounding = 6;
-  style.GrabRounding = 6;
   style.TabRounding = 6;
   style.WindowBorderSize = 0;
   style.ChildBorderSize = line;
@@ -205,13 +195,12 @@ void set_sizes(ImGuiStyle& style, float scale) {
   style.TabBarBorderSize = line;
   style.TabBarOverlineSize = lit_line;
   style.DockingSeparatorSize = panel_gap;
-  style.SeparatorTextBorderSize = line;
   style.WindowMenuButtonPosition = ImGuiDir_None;
   style.DisabledAlpha = 0.65F;  // words can still be read
   style.ScaleAllSizes(scale);
   // Whole pixels, so that text and edges are sharp at any scale.
-  for (float* width : {&style.ChildBorderSize, &style.PopupBorderSize, &style.TabBarBorderSize,
-                       &style.TabBarOverlineSize, &style.SeparatorTextBorderSize}) {
+  for (float* width :
+       {&style.ChildBorderSize, &style.PopupBorderSize, &style.TabBarBorderSize, &style.TabBarOverlineSize}) {
     *width = std::max(1.0F, std::round(*width));
   }
   style.FontSizeBase = font_size(Text::body);
