@@ -85,14 +85,18 @@ std::pair<float, float> sides_of(const MarkedColumn& column, FloorWidth width, c
   }
   return inside(wide > px(slim_bar) ? (wide - px(slim_bar)) / 2 : 0);
 }
-class MarkPainter {
- public:
-  MarkPainter(const Rectangle& place, float least) : place_(place), least_(px(least)) {}
+
+struct MarkPainter {
+  Rectangle place;
+  float least_height;
+  Rectangle hatched = {};
+  ImU32 hatch_colour = 0;  // 0: nothing is left to hatch
+
   /// The rectangle of a piece between two sides, high enough to be visible.
   Rectangle rectangle(const FloorPiece& piece, float left, float right) const {
     float low = y(std::min(piece.from, piece.to));
     float high = y(std::max(piece.from, piece.to));
-    const float least = piece.kind == Kind::inset ? px(2) : least_;  // what an edge does not hide
+    const float least = piece.kind == Kind::inset ? px(2) : least_height;  // what an edge does not hide
     const float missing = piece.from == piece.to ? 0 : std::max(least - (low - high), 0.0F);
     (hangs(piece) ? low : high) += hangs(piece) ? missing : -missing;
     return {{left, high}, {right, low}};
@@ -124,47 +128,37 @@ class MarkPainter {
       case Kind::whisker: {
         if (right - left < px(whisker_room)) return;
         const float middle = std::round((left + right) / 2);
-        return list_->AddLine({middle, at.minimum.y}, {middle, at.maximum.y}, colour, px(style::line));
+        return ImGui::GetWindowDrawList()->AddLine({middle, at.minimum.y}, {middle, at.maximum.y}, colour,
+                                                   px(style::line));
       }
       case Kind::cut:
         break;
     }
-    const float top = place_.minimum.y + px(notch_from + 2 * notch_height * piece.from);
+    const float top = place.minimum.y + px(notch_from + 2 * notch_height * piece.from);
     fill({{left - 1, top}, {right + 1, top + px(notch_height)}}, c.panel);
   }
 
   /// Draws what is left to hatch; needed at the end.
   void flush() {
-    if (hatch_colour_ != 0) hatch(hatched_, hatch_colour_);
-    hatch_colour_ = 0;
+    if (hatch_colour != 0) hatch(hatched, hatch_colour);
+    hatch_colour = 0;
   }
 
- private:
   float y(float part) const {
-    return std::round(place_.maximum.y - std::clamp(part, 0.0F, 1.0F) * place_.height());
-  }
-
-  void fill(const Rectangle& at, ImU32 colour) {
-    if (at.maximum.y > at.minimum.y) palimpsest::fill(at, colour);
+    return std::round(place.maximum.y - std::clamp(part, 0.0F, 1.0F) * place.height());
   }
 
   /// Neighbouring areas with the same hatching are hatched together, as each needs its own clip rectangle.
   void put_hatch(const Rectangle& at, ImU32 colour) {
-    const bool goes_on = colour == hatch_colour_ && at.minimum.x == hatched_.maximum.x &&
-                         at.minimum.y == hatched_.minimum.y && at.maximum.y == hatched_.maximum.y;
-    if (!goes_on) flush();
-    if (goes_on)
-      hatched_.maximum.x = at.maximum.x;
-    else
-      hatched_ = at;
-    hatch_colour_ = colour;
+    const bool goes_on = colour == hatch_colour && at.minimum.x == hatched.maximum.x &&
+                         at.minimum.y == hatched.minimum.y && at.maximum.y == hatched.maximum.y;
+    if (!goes_on) {
+      flush();
+      hatched = at;
+      hatch_colour = colour;
+    }
+    hatched.maximum.x = at.maximum.x;
   }
-
-  Rectangle place_;
-  float least_;
-  Rectangle hatched_ = {};
-  ImU32 hatch_colour_ = 0;  // 0: nothing is left to hatch
-  ImDrawList* list_ = ImGui::GetWindowDrawList();
 };
 
 /// A horizontal bar under its label, or an upright one if there are no labels.
@@ -315,7 +309,7 @@ void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumn
                       const Rectangle& place) {
   std::vector<BarNumber> numbers;
   std::vector<Rectangle> bars;
-  MarkPainter painter(place, row.least);
+  MarkPainter painter{place, px(row.least)};
   for (const MarkedColumn& column : marked_columns(floor, row, columns)) {
     auto [left, right] = sides_of(column, row.width, columns);
     if (row.kind == FloorRow::Kind::lane) {
