@@ -222,12 +222,6 @@ class LinesLayout {
     return are_low ? "A click on a name enlarges its picture." : "";
   }
 
-  /// What stands below a line's title.
-  std::string said_of(const LineRow& row, bool lit) const {
-    const std::string hint = lit ? enlarging_hint(row) : "";
-    return row.line->sentence + (row.line->sentence.empty() || hint.empty() ? "" : "\n") + hint;
-  }
-
   void place_solve(const LineRow& row, float y, float height) {
     if (row.wide)
       place_words(row, words_above(row, {}), {0, y}, {room_.x, unbounded}, true);
@@ -250,13 +244,15 @@ class LinesLayout {
     } else {
       size = row.equation.fit({width(row.wide), height}, row.largest_unit);
     }
+    const std::string hint = lit ? enlarging_hint(row) : "";
     if (row.wide) {
-      place_words(row, lit ? words_above(row, enlarging_hint(row)) : title_of(row, lit), {0, y},
-                  {room_.x, unbounded}, lit);
+      place_words(row, lit ? words_above(row, hint) : title_of(row, lit), {0, y}, {room_.x, unbounded}, lit);
       return placing_.equation(row.equation, {(room_.x - size.x) / 2, y + px(wide_title_height)});
     }
     const float top = std::max((height - size.y) / 2, 0.0F);
-    place_words(row, words_beside(row, said_of(row, lit), lit), {0, y + top},
+    const std::string& sentence = row.line->sentence;
+    const std::string said = sentence + (sentence.empty() || hint.empty() ? "" : "\n") + hint;
+    place_words(row, words_beside(row, said, lit), {0, y + top},
                 {px(text_width), row.height - top - px(line_margin / 2)}, lit);
     placing_.equation(row.equation, {room_.x - width(false), y + top});
   }
