@@ -19,32 +19,28 @@ constexpr WindowSize checked_sizes[] = {{1280, 800}, {1920, 1080}};
 constexpr int passes = 6;  // frames until all that a step asks for is shown
 
 /// Goes through a lesson, step by step.
-class LessonChecker {
- public:
-  explicit LessonChecker(std::string file) : file_(std::move(file)) {}
-
-  /// What is wrong, a line each: "FILE:LINE:COLUMN: what".
-  const std::vector<std::string>& problems() const { return problems_; }
+struct LessonChecker {
+  const std::string& file;
+  std::vector<std::string> problems = {};  // a line each: "FILE:LINE:COLUMN: what"
 
   void check() {
     try {
-      const Lesson lesson = read_lesson(file_);
+      const Lesson lesson = read_lesson(file);
       for (const TextPlace& at : settings_without_effect(lesson)) add(at, "this changes nothing here");
       for (const WindowSize& size : checked_sizes) check_at(lesson, size);
     } catch (const InputError& error) {
       const std::string words = error.what();
-      note(words.starts_with(file_) ? words : fmt::format("{}: {}", file_, words));
+      note(words.starts_with(file) ? words : fmt::format("{}: {}", file, words));
     }
   }
 
- private:
   void add(TextPlace at, const std::string& words) {
-    note(fmt::format("{}:{}:{}: {}", file_, at.line, at.column, words));
+    note(fmt::format("{}:{}:{}: {}", file, at.line, at.column, words));
   }
 
   /// Each once, though a lesson is checked at several sizes.
   void note(std::string problem) {
-    if (!is_among(problem, problems_)) problems_.push_back(std::move(problem));
+    if (!is_among(problem, problems)) problems.push_back(std::move(problem));
   }
 
   void check_at(const Lesson& lesson, WindowSize size) {
@@ -53,7 +49,7 @@ class LessonChecker {
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
       const LessonStep& step = lesson.steps[i];
       application.session.clear_message();
-      application.open_lesson(file_, i);
+      application.open_lesson(file, i);
       application.session.wait();
       settle(offscreen, application, passes);
       if (!application.session.message().empty()) {
@@ -154,7 +150,7 @@ class LessonChecker {
       if (question.kind == LessonQuestion::Kind::number)
         guess.number = question.truth->expression.number(views);
     } catch (const InputError& error) {
-      note(fmt::format("{}: {}", file_, error.what()));
+      note(fmt::format("{}: {}", file, error.what()));
       return false;
     }
     if (question.kind == LessonQuestion::Kind::mark && guess.cells.empty())
@@ -162,19 +158,16 @@ class LessonChecker {
     application.go_on_in_lesson();
     return guess.looked;
   }
-
-  const std::string file_;
-  std::vector<std::string> problems_;
 };
 
 int check_lessons(const CommandOptions& options, const Console& console) {
   std::size_t wrong = 0;
   const std::vector<std::string>& files = options.all("FILES");
   for (const std::string& file : files) {
-    LessonChecker checker(file);
+    LessonChecker checker{file};
     checker.check();
-    for (const std::string& problem : checker.problems()) console.out << problem << '\n';
-    wrong += checker.problems().size();
+    for (const std::string& problem : checker.problems) console.out << problem << '\n';
+    wrong += checker.problems.size();
   }
   console.out << fmt::format(
       "{} checked, {}\n", counted(std::ssize(files), "lesson", "lessons"),

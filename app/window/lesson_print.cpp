@@ -72,19 +72,21 @@ struct PrintedStep {
   std::shared_ptr<const Facts> facts;
 };
 
-class Handout {
- public:
-  Handout(Lesson lesson, bool has_answers) : lesson_(std::move(lesson)), has_answers_(has_answers) {}
+struct Handout {
+  Lesson lesson;
+  bool has_answers;
+  std::vector<PrintedStep> steps = {};
+  FormulaPictures formulas = {};
 
   std::string html(const std::string& file) {
     draw_steps(file);
     std::string pages;
     std::string answers;
-    for (std::size_t i = 0; i < lesson_.steps.size(); ++i) {
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
       pages += page(i);
-      if (lesson_.steps[i].question) answers += answer(i);
+      if (lesson.steps[i].question) answers += answer(i);
     }
-    if (has_answers_ && !answers.empty())
+    if (has_answers && !answers.empty())
       pages += fmt::format("<section><h2>Answers</h2>{}</section>\n", answers);
     return fmt::format(R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{0}</title><style>
@@ -96,17 +98,16 @@ footer {{ color: #666; font-size: 13px; }}
 </style></head><body>
 {1}<footer>{2}</footer></body></html>
 )",
-                       escaped_html(lesson_.title), pages, facts_of_lesson());
+                       escaped_html(lesson.title), pages, facts_of_lesson());
   }
 
- private:
   void draw_steps(const std::string& file) {
     Offscreen offscreen(picture_width, picture_height);
     Application application;
     application.change_view([](ViewOptions& view) { view.theme = Theme::light; });
     application.show_welcome = false;
     application.on_paper = true;
-    for (std::size_t i = 0; i < lesson_.steps.size(); ++i) {
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
       application.open_lesson(file, i);
       application.session.wait();
       settle(offscreen, application, picture_frames / 2);
@@ -117,7 +118,7 @@ footer {{ color: #666; font-size: 13px; }}
       const Known<Facts> facts = application.lesson_facts();
       if (!facts.value)
         refuse("step {} cannot be printed: {}", i + 1, application.session.message() + facts.reason);
-      steps_.push_back({picture, facts.value});
+      steps.push_back({picture, facts.value});
     }
   }
 
@@ -131,7 +132,7 @@ footer {{ color: #666; font-size: 13px; }}
       case LessonSpan::Kind::code:
         return "<code>" + words + "</code>";
       case LessonSpan::Kind::formula:
-        return formulas_.html(span.text);
+        return formulas.html(span.text);
       case LessonSpan::Kind::spot:
         return fmt::format("({})", span.spot);
       case LessonSpan::Kind::number:
@@ -153,12 +154,12 @@ footer {{ color: #666; font-size: 13px; }}
   }
 
   std::string page(std::size_t index) {
-    const LessonStep& step = lesson_.steps[index];
-    const Facts* const facts = steps_[index].facts.get();
+    const LessonStep& step = lesson.steps[index];
+    const Facts* const facts = steps[index].facts.get();
     std::string html =
         fmt::format("<section>{}<h2>{}. {}</h2><img class=\"picture\" alt=\"{}\" src=\"{}\">\n",
-                    index == 0 ? "<h1>" + escaped_html(lesson_.title) + "</h1>" : "", index + 1,
-                    escaped_html(step.title), escaped_html(step.title), steps_[index].picture);
+                    index == 0 ? "<h1>" + escaped_html(lesson.title) + "</h1>" : "", index + 1,
+                    escaped_html(step.title), escaped_html(step.title), steps[index].picture);
     html += paragraphs(step.text, facts);
     if (step.question)
       html += question(*step.question, facts);
@@ -177,8 +178,8 @@ footer {{ color: #666; font-size: 13px; }}
   }
 
   std::string answer(std::size_t index) {
-    const LessonStep& step = lesson_.steps[index];
-    const Facts* const facts = steps_[index].facts.get();
+    const LessonStep& step = lesson.steps[index];
+    const Facts* const facts = steps[index].facts.get();
     std::string truth;
     if (facts && step.question->kind == LessonQuestion::Kind::choose)
       truth = std::string(1, static_cast<char>('A' + true_choice(*step.question, facts->views)));
@@ -191,16 +192,11 @@ footer {{ color: #666; font-size: 13px; }}
   }
 
   std::string facts_of_lesson() const {
-    std::string html = fmt::format("{} minutes.", lesson_.minutes);
-    if (!lesson_.needs.empty()) html += " It needs: " + escaped_html(lesson_.needs) + ".";
-    for (const std::string& source : lesson_.sources) html += "<br>" + escaped_html(source);
+    std::string html = fmt::format("{} minutes.", lesson.minutes);
+    if (!lesson.needs.empty()) html += " It needs: " + escaped_html(lesson.needs) + ".";
+    for (const std::string& source : lesson.sources) html += "<br>" + escaped_html(source);
     return html;
   }
-
-  Lesson lesson_;
-  bool has_answers_;
-  std::vector<PrintedStep> steps_;
-  FormulaPictures formulas_;
 };
 
 }  // namespace
@@ -209,7 +205,7 @@ int print_lesson(const CommandOptions& options) {
   const std::string& file = options["FILE"];
   if (options["--output"].empty()) refuse("lesson print needs --output FILE.html");
   writable_target(options["--output"]);
-  Handout handout(read_lesson(file), !options.is_set("--no-answers"));
+  Handout handout{read_lesson(file), !options.is_set("--no-answers")};
   write_text(options["--output"], handout.html(file));
   return exit_done;
 }

@@ -39,22 +39,21 @@ constexpr int most_frames = 36'000;                        // until a result mus
 using Action = std::function<void(Application& application, int number)>;
 
 /// The program with a simulated user who acts once a frame.
-class Person {
- public:
-  explicit Person(const UiBench& bench)
-      : offscreen_(bench.width, bench.height), patience_(std::chrono::duration<double>(bench.patience)) {}
-
-  Application& application() { return application_; }
+struct Person {
+  const UiBench& bench;
+  Application application{};
+  Offscreen offscreen{bench.width, bench.height};
+  Clock::time_point started = {};
 
   FrameTime frame(const std::function<void()>& act, bool seen = true) {
-    started_ = Clock::now();
-    const FrameTime time = offscreen_.time(
+    started = Clock::now();
+    const FrameTime time = offscreen.time(
         [&] {
           act();
-          application_.draw(1);
+          application.draw(1);
         },
         seen);
-    if (!application_.undrawn().empty()) throw Error(application_.undrawn());
+    if (!application.undrawn().empty()) throw Error(application.undrawn());
     return time;
   }
 
@@ -70,15 +69,16 @@ class Person {
   }
 
   /// What is left of the last frame's time on a screen.
-  void rest() const { std::this_thread::sleep_until(started_ + frame_period); }
+  void rest() const { std::this_thread::sleep_until(started + frame_period); }
 
   /// Looks on until all that is looked at is computed, or patience ends; the place itself is always waited
   /// for. Returns whether all is there.
   bool await() {
-    application_.session.wait_for_place();
-    for (const auto end = Clock::now() + patience_;; std::this_thread::sleep_for(frame_period)) {
+    application.session.wait_for_place();
+    for (const auto end = Clock::now() + std::chrono::duration<double>(bench.patience);;
+         std::this_thread::sleep_for(frame_period)) {
       pass();
-      if (!application_.session.questions().busy()) return true;
+      if (!application.session.questions().busy()) return true;
       if (Clock::now() >= end) return false;
     }
   }
@@ -90,15 +90,9 @@ class Person {
     return is_there;
   }
 
- private:
   void pass() {
-    offscreen_.pass([&] { application_.draw(1); });
+    offscreen.pass([&] { application.draw(1); });
   }
-
-  Application application_;
-  Offscreen offscreen_;
-  std::chrono::duration<double> patience_;
-  Clock::time_point started_;
 };
 
 FramesOf frames_of(const std::string& form, const std::string& what, const std::vector<FrameTime>& times,
@@ -119,8 +113,8 @@ std::string sequence(Index tokens, Index channels) {
 
 /// Opens a long sequence from the first start's view.
 FramesOf open_sequence(Person& person, const std::string& id) {
-  Session& session = person.application().session;
-  person.application().open_first_text();
+  Session& session = person.application.session;
+  person.application.open_first_text();
   person.settle();
   std::vector<FrameTime> times = {person.frame([&] { session.open_named(id); })};
   person.look_on_until([&] { return session.data().id == id || !session.message().empty(); },
@@ -205,7 +199,7 @@ std::vector<NamedAction> actions_at_rest(const UiBench& bench) {
 
 FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBench& bench) {
   const auto& [what, action] = named;
-  Application& application = person.application();
+  Application& application = person.application;
   application.session.go_to_token(application.session.data().tokens / 4);
   application.steps_per_second = Application::fastest;
   const bool is_complete = person.settle();
@@ -226,7 +220,7 @@ FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBenc
 /// Adds a report of a slower machine: the shipped one with all times multiplied by 1.5.
 void overlay_report(Person& person) {
   person.settle();
-  Application& application = person.application();
+  Application& application = person.application;
   const std::vector<SeenReport>& seen = application.races.seen();
   const std::size_t leading = application.races.leading(application.session);
   if (leading >= seen.size()) throw Error("no report ships that has the curves of Measure");
@@ -245,7 +239,7 @@ std::vector<FramesOf> frames_of_forms(Person& person, const UiBench& bench) {
   std::vector<FramesOf> found;
   const auto measure_forms = [&](const std::vector<NamedAction>& actions) {
     for (const Form form : {Form::recurrent, Form::chunkwise}) {
-      person.application().session.choose([form](Choice& choice) { choice.form = form; });
+      person.application.session.choose([form](Choice& choice) { choice.form = form; });
       for (const NamedAction& action : actions) found.push_back(frames_of_action(person, action, bench));
     }
   };
@@ -259,7 +253,7 @@ std::vector<FramesOf> frames_of_forms(Person& person, const UiBench& bench) {
 /// needs is left out.
 ChangeTimes changes_to_pictures(Person& person, int changes,
                                 const std::function<void(Session&, int)>& change) {
-  Session& session = person.application().session;
+  Session& session = person.application.session;
   std::vector<double> durations;
   std::vector<double> processor;
   for (int i = 0; i < changes; ++i) {
@@ -278,7 +272,7 @@ ChangeTimes changes_to_pictures(Person& person, int changes,
 
 /// Opens a typed text of at least so many pieces, and types letters behind it.
 ChangeTimes letters_to_answers(Person& person, int letters, Index tokens) {
-  Session& session = person.application().session;
+  Session& session = person.application.session;
   TypedText typed = usual_text();
   const std::string once = typed.text;
   for (session.read(typed); person.settle(), session.data().tokens < tokens; session.read(typed))
@@ -297,14 +291,14 @@ std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& be
   person.settle();
   const auto has_squares = [] { return attend_sight().side > 0; };
   const auto squares = [&](auto is_good) {
-    return has_squares() && is_good(seen_weights(person.application(), WeighedBy::rule)) &&
-           is_good(seen_weights(person.application(), WeighedBy::softmax));
+    return has_squares() && is_good(seen_weights(person.application, WeighedBy::rule)) &&
+           is_good(seen_weights(person.application, WeighedBy::softmax));
   };
   PictureTimes times;
   double driver = 0;
   const double start = clock_milliseconds(CLOCK_MONOTONIC);
   const auto now = [&] { return clock_milliseconds(CLOCK_MONOTONIC) - start - driver; };
-  person.application().enter("attend");
+  person.application.enter("attend");
   int frames = 0;
   const auto has_no_room = [&] { return frames > settling_frames && !has_squares(); };
   person.look_on_until(
@@ -522,20 +516,20 @@ Spread spread(const std::vector<double>& durations) {
 UiTimes measure_ui(const UiBench& bench) {
   UiTimes times;
   {
-    Person person(bench);
-    person.application().enter(bench.workspace);
+    Person person{bench};
+    person.application.enter(bench.workspace);
     times.opening = open_sequence(person, sequence(bench.tokens, bench.channels));
     times.frames = frames_of_forms(person, bench);
   }
   if (bench.workspace == "attend") {
-    Person person(bench);
+    Person person{bench};
     times.weights = weights_to_picture(person, bench);
   }
-  Person person(bench);
-  person.application().enter(bench.workspace);
-  person.application().session.open_named(sequence(bench.dragged_tokens, bench.dragged_channels));
+  Person person{bench};
+  person.application.enter(bench.workspace);
+  person.application.session.open_named(sequence(bench.dragged_tokens, bench.dragged_channels));
   person.settle();
-  require_no_problem(person.application().session);
+  require_no_problem(person.application.session);
   times.changes = std::max(bench.frames / 4, 1);
   times.slider = changes_to_pictures(person, times.changes, drag_decay);
   times.typing = letters_to_answers(person, times.changes, bench.typed_tokens);

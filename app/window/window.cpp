@@ -103,11 +103,6 @@ struct Window::State {
     ImGui_ImplGlfw_Shutdown();
   }
 
-  void hand_over_dropped() {
-    if (problem) std::rethrow_exception(std::exchange(problem, nullptr));
-    if (!lying.empty() && options.dropped) options.dropped(std::exchange(lying, {}));
-  }
-
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -152,7 +147,9 @@ void Window::run(const std::function<void()>& draw) {
 
 void Window::draw_frame(const std::function<void()>& draw, bool seen) {
   glfwPollEvents();
-  state_->hand_over_dropped();
+  if (state_->problem) std::rethrow_exception(std::exchange(state_->problem, nullptr));
+  if (!state_->lying.empty() && state_->options.dropped)
+    state_->options.dropped(std::exchange(state_->lying, {}));
   glfwMakeContextCurrent(state_->window.get());
   state_->canvas->make_current();
   state_->pace.listen();
