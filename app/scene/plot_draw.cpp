@@ -75,17 +75,12 @@ Rectangle bounds_of(const std::vector<ImVec2>& points, const Rectangle& area) {
 /// A line with additional points, so that labels keep clear of all of it.
 std::vector<ImVec2> densely(const std::vector<ImVec2>& points) {
   std::vector<ImVec2> dense;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const ImVec2 from = points[i];
-    dense.push_back(from);
-    if (i + 1 == points.size()) break;
-    const ImVec2 to = points[i + 1];
-    const int pieces = static_cast<int>(std::clamp((to.x - from.x) / px(8), 1.0F, 400.0F));
-    for (int piece = 1; piece < pieces; ++piece) {
-      const float part = static_cast<float>(piece) / static_cast<float>(pieces);
-      dense.push_back(from + (to - from) * part);
-    }
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    const ImVec2 way = points[i + 1] - points[i];
+    const float pieces = std::floor(std::clamp(way.x / px(8), 1.0F, 400.0F));
+    for (float piece = 0; piece < pieces; ++piece) dense.push_back(points[i] + way * (piece / pieces));
   }
+  if (!points.empty()) dense.push_back(points.back());
   return dense;
 }
 
@@ -266,7 +261,7 @@ class PlotPainter {
     note_mark(mark, box);
     if (!mark.told || !ImGui::IsWindowHovered()) return;
     const auto cell = pointed_cell(*mark.numbers, mark.heat, box);
-    if (cell) tell(box, mark.told(mark.heat.transposed ? Cell{cell->column, cell->row} : *cell));
+    if (cell) tell(box, mark.told(*cell));
   }
 
   void draw_line(const PlotMark& mark) {

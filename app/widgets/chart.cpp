@@ -49,13 +49,7 @@ std::vector<double> round_numbers(double from, double to, int count) {
   if (is_flat(from, to) || count < 1) return {};
   const double rough = (to - from) / count;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  double distance = 10 * power;
-  for (const double step : {1.0, 2.0, 5.0}) {
-    if (step * power >= rough) {
-      distance = step * power;
-      break;
-    }
-  }
+  const double distance = power * (power >= rough ? 1 : 2 * power >= rough ? 2 : 5 * power >= rough ? 5 : 10);
   std::vector<double> numbers;
   for (double i = std::ceil(from / distance - 1e-9); i * distance <= to + 1e-9 * distance; ++i)
     numbers.push_back(i == 0 ? 0 : i * distance);

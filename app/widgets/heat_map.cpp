@@ -136,16 +136,15 @@ Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look,
   if (cells.rows() == rows.count && cells.cols() == columns.count) {  // no two numbers share a pixel
     cells.setZero();
     cells.topRows(rows.finished) = values.middleRows(rows.first, rows.finished).cast<float>();
-    if (swapped) return cells.transpose();
-    return cells;
-  }
-  std::vector<Stretch> of_column;
-  for (Index column = 0; column < cells.cols(); ++column)
-    of_column.push_back(footprint(columns, column, cells.cols()));
-  for (Index row = 0; row < cells.rows(); ++row) {
-    const Stretch its_rows = footprint(rows, row, cells.rows());
+  } else {
+    std::vector<Stretch> of_column;
     for (Index column = 0; column < cells.cols(); ++column)
-      cells(row, column) = strongest(values, its_rows, entry(of_column, column));
+      of_column.push_back(footprint(columns, column, cells.cols()));
+    for (Index row = 0; row < cells.rows(); ++row) {
+      const Stretch its_rows = footprint(rows, row, cells.rows());
+      for (Index column = 0; column < cells.cols(); ++column)
+        cells(row, column) = strongest(values, its_rows, entry(of_column, column));
+    }
   }
   if (swapped) return cells.transpose();
   return cells;
