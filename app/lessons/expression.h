@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <set>
 
 #include "app/session/json_fields.h"
@@ -19,31 +19,25 @@ class FactExpression {
   explicit FactExpression(std::string_view text);
 
   /// The row and the column that i and j stand for.
-  struct AtCell {
-    Index i = 0;
-    Index j = 0;
-  };
+  using Cell = std::pair<Index, Index>;
 
   /// Its value over `views` (Facts::views). Throws InputError naming what is not there, or is of another
   /// kind.
-  Json value(const Json& views, AtCell at) const;
-  Json value(const Json& views) const { return value(views, {}); }
+  Json value(const Json& views, Cell at = {}) const { return work_(views, at); }
 
   /// The same where only a finite number, or only a truth, makes sense.
   double number(const Json& views) const;
-  bool is_true(const Json& views, AtCell at) const;
+  bool is_true(const Json& views, Cell at) const;
 
   /// The views that it names.
   const std::set<std::string>& views() const { return views_; }
 
   const std::string& text() const { return text_; }
 
-  struct Term;  // of its tree
-
  private:
   std::string text_;
-  std::shared_ptr<const Term> root_;
   std::set<std::string> views_;
+  std::function<Json(const Json& views, const Cell& at)> work_;
 };
 
 }  // namespace palimpsest
