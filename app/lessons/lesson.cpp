@@ -16,19 +16,11 @@ std::string_view trimmed(std::string_view text) {
 }
 
 double number_in(std::string_view text, TextPlace at) {
-  try {
-    return parse_number(text, "this");
-  } catch (const InputError& error) {
-    refuse_at(at, error.what());
-  }
+  return naming_place(at, [&] { return parse_number(text, "this"); });
 }
 
 WrittenExpression expression_in(std::string_view text, TextPlace at) {
-  try {
-    return {FactExpression(trimmed(text)), at};
-  } catch (const InputError& error) {
-    refuse_at(at, error.what());
-  }
+  return {naming_place(at, [&] { return FactExpression(trimmed(text)); }), at};
 }
 
 /// Reads the spans of one paragraph or choice.
@@ -128,14 +120,10 @@ class SpanReader {
 /// Reads a lesson line by line.
 class LessonReader {
  public:
-  explicit LessonReader(const std::string& text) : text_(text) {}
-
-  Lesson whole() {
-    for (std::string_view rest = text_; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
+  Lesson whole(std::string_view text) {
+    while (!text.empty()) {
       ++line_;
-      read(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+      read(take_until(text, '\n'));
     }
     if (!block_.empty()) refuse_at({block_line_, 1}, "this block is not closed: expected a line ```");
     end_paragraph();
@@ -288,7 +276,6 @@ class LessonReader {
                             shown(key)));
   }
 
-  const std::string& text_;
   Lesson lesson_;
   int line_ = 0;
   std::string block_;  // the kind of the block that is open; empty: none
@@ -304,7 +291,7 @@ void refuse_at(TextPlace at, const std::string& words) {
   refuse("line {}, column {}: {}", at.line, at.column, words);
 }
 
-Lesson parse_lesson(const std::string& text) { return LessonReader(text).whole(); }
+Lesson parse_lesson(const std::string& text) { return LessonReader().whole(text); }
 
 std::vector<const WrittenExpression*> expressions_of(const LessonStep& step) {
   std::vector<const WrittenExpression*> all;
@@ -353,15 +340,13 @@ std::pair<Index, Index> table_size(const LessonQuestion& question, const Json& v
 std::set<std::pair<Index, Index>> true_cells(const LessonQuestion& question, const Json& views) {
   const auto [rows, columns] = table_size(question, views);
   std::set<std::pair<Index, Index>> cells;
-  try {
+  naming_place(question.truth->at, [&, rows = rows, columns = columns] {
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < columns; ++j) {
         if (question.truth->expression.is_true(views, {i, j})) cells.insert({i, j});
       }
     }
-  } catch (const InputError& error) {
-    refuse_at(question.truth->at, error.what());
-  }
+  });
   return cells;
 }
 
@@ -369,12 +354,7 @@ std::size_t true_choice(const LessonQuestion& question, const Json& views) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
     const WrittenExpression& truth = question.choices[i].truth;
-    bool is_true = false;
-    try {
-      is_true = truth.expression.is_true(views, {});
-    } catch (const InputError& error) {
-      refuse_at(truth.at, error.what());
-    }
+    const bool is_true = naming_place(truth.at, [&] { return truth.expression.is_true(views, {}); });
     if (is_true && found)
       refuse_at(truth.at, fmt::format("this choice is true here, and so is choice {}", *found + 1));
     if (is_true) found = i;

@@ -18,6 +18,12 @@ struct TextPlace {
 /// Throws InputError: "line 12, column 3: ...".
 [[noreturn]] void refuse_at(TextPlace at, const std::string& words);
 
+/// Returns act(); the message of an InputError that it throws begins with the place.
+template <class Act>
+auto naming_place(TextPlace at, Act act) {
+  return naming_input(fmt::format("line {}, column {}", at.line, at.column), act);
+}
+
 struct WrittenExpression {
   FactExpression expression;
   TextPlace at = {};

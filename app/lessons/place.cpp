@@ -27,9 +27,7 @@ Json& field_at(Json& state, std::string_view path) {
   Json* field = &state;
   bool takes_any = false;  // the names of a rule's settings are its own
   while (!path.empty()) {
-    const std::size_t end = std::min(path.find('.'), path.size());
-    const std::string piece(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
+    const std::string piece(take_until(path, '.'));
     if (field->is_array()) {
       std::size_t index = 0;
       std::from_chars(piece.data(), piece.data() + piece.size(), index);
@@ -114,14 +112,6 @@ class PlaceMaker {
   Index token_ = 0;
 };
 
-void set_at(PlaceMaker& maker, const LessonSetting& setting) {
-  try {
-    maker.set(setting);
-  } catch (const InputError& error) {
-    refuse_at(setting.at, error.what());
-  }
-}
-
 }  // namespace
 
 std::vector<TextPlace> settings_without_effect(const Lesson& lesson) {
@@ -130,7 +120,7 @@ std::vector<TextPlace> settings_without_effect(const Lesson& lesson) {
   for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
     for (const LessonSetting& setting : lesson.steps[i].settings) {
       const auto before = maker.all();
-      set_at(maker, setting);
+      naming_place(setting.at, [&] { maker.set(setting); });
       if (i > 0 && maker.all() == before) found.push_back(setting.at);
     }
   }
@@ -139,10 +129,8 @@ std::vector<TextPlace> settings_without_effect(const Lesson& lesson) {
 
 LessonPlace place_of(const Lesson& lesson, std::size_t step) {
   PlaceMaker maker;
-  for (std::size_t i = 0; i <= step; ++i) {
-    for (const LessonSetting& setting : entry(lesson.steps, static_cast<Index>(i)).settings) {
-      set_at(maker, setting);
-    }
+  for (const LessonStep& each : std::span(lesson.steps).first(step + 1)) {
+    for (const LessonSetting& setting : each.settings) naming_place(setting.at, [&] { maker.set(setting); });
   }
   return maker.place();
 }

@@ -1,7 +1,5 @@
 #include "app/lessons/walk.h"
 
-#include <sstream>
-
 #include "app/commands/options.h"
 #include "app/session/paths.h"
 #include "core/base/refuse.h"
@@ -14,24 +12,20 @@ namespace {
 /// What is between the signs, without what follows the last one.
 std::vector<std::string> split_at(std::string_view text, char sign) {
   std::vector<std::string> pieces;
-  std::istringstream stream{std::string(text)};
-  for (std::string piece; std::getline(stream, piece, sign);) pieces.push_back(piece);
+  while (!text.empty()) pieces.emplace_back(take_until(text, sign));
   return pieces;
 }
 
 std::vector<ListedLesson> read_shipped_lessons() {
   std::vector<ListedLesson> all;
-  std::error_code absent;
-  for (const auto& each : std::filesystem::directory_iterator(asset("lessons"), absent)) {
-    if (each.path().extension() != ".md") continue;
+  for (const std::filesystem::path& file : files_ending(asset("lessons"), ".md")) {
     try {
-      const Lesson lesson = read_lesson(each.path());
-      all.push_back({each.path(), lesson.title, lesson.minutes, lesson.steps.size()});
+      const Lesson lesson = read_lesson(file);
+      all.push_back({file, lesson.title, lesson.minutes, lesson.steps.size()});
     } catch (const InputError&) {
       continue;  // `lesson check` says what is wrong
     }
   }
-  std::ranges::sort(all, {}, &ListedLesson::file);
   return all;
 }
 
@@ -105,19 +99,14 @@ const std::vector<ListedLesson>& shipped_lessons() {
 }
 
 std::string kept_name(const std::filesystem::path& file) {
-  const bool ships =
-      std::ranges::find(shipped_lessons(), file, &ListedLesson::file) != shipped_lessons().end();
+  const bool ships = is_among(file, shipped_lessons(), &ListedLesson::file);
   return ships ? file.stem().string() : std::filesystem::absolute(file).string();
 }
 
 Lesson read_lesson(const std::filesystem::path& file) {
   constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 20;
   const std::string text = read_text_file(file, most_bytes);
-  try {
-    return parse_lesson(text);
-  } catch (const InputError& error) {
-    refuse("{}: {}", file.string(), error.what());
-  }
+  return naming_input(file.string(), [&] { return parse_lesson(text); });
 }
 
 }  // namespace palimpsest
