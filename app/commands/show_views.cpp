@@ -678,8 +678,7 @@ constexpr FactView views[] = {
 std::span<const FactView> fact_views() { return views; }
 
 Found<Facts> FactsAtPlace::compute(const Effort& effort) const {
-  const auto computation = of.lock();
-  if (!computation) throw Cancelled();
+  const auto computation = of.present();
   const auto& trace = computation->trace(form);
   if (!trace) throw Unsupported(computation->form(form).missing);
   const ShownPlace place{.computation = computation,

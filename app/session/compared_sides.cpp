@@ -122,12 +122,6 @@ void add_table(SideMoment& moment, const Foundation& foundation, const MemoryCha
   moment.no_table = problem_in_words();
 }
 
-template <class Thing>
-std::shared_ptr<const Thing> present_of(const Weak<Thing>& of) {
-  if (std::shared_ptr<const Thing> thing = of.lock()) return thing;
-  throw Cancelled();
-}
-
 }  // namespace
 
 std::vector<Side> compared_sides(const SessionState& state) {
@@ -328,7 +322,7 @@ bool ComputedSide::operator<(const ComputedSide& other) const {
 }
 
 Found<Computation> ComputedSide::compute(const Effort& effort) const {
-  const std::shared_ptr<const DataSet> known = present_of(of);
+  const std::shared_ptr<const DataSet> known = of.present();
   std::shared_ptr<Computation> computation = begin(known, *choice, effort.stop, {}, devices);
   if (const std::string reason = left_to_cpu(*computation, choice->form); !reason.empty()) {
     Choice on_cpu = *choice;
@@ -349,7 +343,7 @@ ComputedSide computed_side(const std::shared_ptr<const DataSet>& data, Choice ch
 }
 
 Found<SideMoment> SideAtWord::compute(const Foundation& foundation, const Effort& effort) const {
-  const std::shared_ptr<const Foundation> other = present_of(reference);
+  const std::shared_ptr<const Foundation> other = reference.present();
   SideMoment moment;
   moment.no_memory = foundation.variant->memory.none;
   moment.no_table = "There is no memory to query. Attend shows what it reads.";
@@ -371,7 +365,7 @@ Found<SideMoment> SideAtWord::compute(const Foundation& foundation, const Effort
   moment.before = memory_of(first_of(change.before), is_taken ? &first_of(than.before) : nullptr);
   moment.after = memory_of(first_of(change.after), is_taken ? &first_of(than.after) : nullptr);
   moment.range = std::max(moment.before.range, moment.after.range);
-  add_table(moment, foundation, change, words_asked(*present_of(asking), token, words));
+  add_table(moment, foundation, change, words_asked(*asking.present(), token, words));
   return moment;
 }
 

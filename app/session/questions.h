@@ -61,6 +61,12 @@ template <class Thing>
 struct Weak : std::weak_ptr<const Thing> {
   using std::weak_ptr<const Thing>::weak_ptr;
 
+  /// The thing. Throws Cancelled if it no longer exists: who asked about it has gone on.
+  std::shared_ptr<const Thing> present() const {
+    if (auto thing = this->lock()) return thing;
+    throw Cancelled();
+  }
+
   std::strong_ordering operator<=>(const Weak& other) const {
     if (this->owner_before(other)) return std::strong_ordering::less;
     return other.owner_before(*this) ? std::strong_ordering::greater : std::strong_ordering::equal;
@@ -156,9 +162,7 @@ Found<ValueOf<Key>> find_out(const Key& question, const Effort& effort = {}) {
   if constexpr (requires { question.compute(effort); }) {
     return question.compute(effort);
   } else {
-    const auto thing = question.of.lock();
-    if (!thing) throw Cancelled();
-    return question.compute(*thing, effort);
+    return question.compute(*question.of.present(), effort);
   }
 }
 
