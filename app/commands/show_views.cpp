@@ -431,10 +431,10 @@ ShownSide shown_side(const ShownPlace& place, const Side& side, bool is_first) {
                                      .words = {.pinned = place.words}},
                           effort);
   const auto recall = find_out(RecallOfTokens{.of = shown.computation}, effort);
-  for (const Recall& each : recall->tokens) shown.errors.push_back(std::sqrt(2 * each.after));
+  for (const Recall& each : recall->tokens) shown.errors.push_back(error_norm(each.after));
   if (shown.errors.empty()) return shown;
   shown.error =
-      std::pair(std::sqrt(2 * entry(recall->tokens, place.token).before), entry(shown.errors, place.token));
+      std::pair(error_norm(entry(recall->tokens, place.token).before), entry(shown.errors, place.token));
   return shown;
 }
 

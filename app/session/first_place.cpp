@@ -114,8 +114,6 @@ struct Limits {
   double error = 0;  // |S^T k - v| before the write
 };
 
-double error_before(const Recall& recall) { return std::sqrt(2 * recall.before); }
-
 Limits limits_of(const Computation& computed) {
   Limits limits;
   std::vector<double> faded;
@@ -125,7 +123,7 @@ Limits limits_of(const Computation& computed) {
     if (facts.written && std::isfinite(*facts.written)) written.push_back(*facts.written);
     if (facts.kept) faded.push_back(1 - *facts.kept);
   }
-  for (const Recall& recall : computed.recalls->tokens) errors.push_back(error_before(recall));
+  for (const Recall& recall : computed.recalls->tokens) errors.push_back(error_norm(recall.before));
   if (!written.empty()) {
     const double strongest = std::ranges::max(written);
     limits.written = std::max(strong_share * strongest, quantile(std::move(written), most_tokens_share));
@@ -145,7 +143,7 @@ std::vector<const char*> events_at(const Computation& computed, const Limits& li
     events.push_back(by_beta ? "erases and writes strongly" : "writes strongly");
   if (by_beta && facts.written && *facts.written > 1 + 1e-9) events.push_back("overshoots its value");
   if (facts.kept && 1 - *facts.kept > limits.faded) events.push_back("decays more than most tokens");
-  if (recall && !(error_before(*recall) <= limits.error))
+  if (recall && !(error_norm(recall->before) <= limits.error))
     events.push_back("has a larger error before its write than most tokens");
   if (computed.divergence && computed.divergence->cause_token == token)
     events.push_back("makes the memory diverge");
