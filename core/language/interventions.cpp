@@ -21,21 +21,19 @@ double number_in(std::string_view text, double least, double most) {
 
 Index tokens_of(const HeadInputs& inputs) { return inputs.arrays.find("q")->second.shape.front(); }
 
-template <class Factor>
-void scale_rows(Array& array, Factor factor) {
-  const Index columns = array.rank() < 2 ? 1 : array.shape[1];
-  Index i = 0;
+/// Multiplies an array, or its row of one token.
+void scale(HeadInputs& inputs, const char* name, double factor, std::optional<Index> token = {}) {
+  Array* const array = value_at(inputs.arrays, name);
+  if (!array) refuse("{} has no {}", find_variant(inputs.rule).label, name);
+  const Index columns = array->rank() < 2 ? 1 : array->shape[1];
   std::visit(
       [&]<class Value>(std::vector<Value>& values) {
-        for (Value& value : values) value = static_cast<Value>(value * factor(i++ / columns));
+        const auto own = token ? std::span(values).subspan(static_cast<std::size_t>(*token * columns),
+                                                           static_cast<std::size_t>(columns))
+                               : std::span(values);
+        for (Value& value : own) value = static_cast<Value>(value * factor);
       },
-      array.own_values());
-}
-
-Array& array_of(HeadInputs& inputs, const char* name) {
-  Array* const found = value_at(inputs.arrays, name);
-  if (!found) refuse("{} has no {}", find_variant(inputs.rule).label, name);
-  return *found;
+      array->own_values());
 }
 
 using RuleTable = std::map<std::string_view, const char*>;
@@ -50,8 +48,7 @@ void only_add(HeadInputs& inputs, const ChangedHead&) {
 }
 
 void scale_strength(HeadInputs& inputs, const ChangedHead& head) {
-  const double factor = number_in(head.value, 0, 100);
-  scale_rows(array_of(inputs, "beta"), [&](Index) { return factor; });
+  scale(inputs, "beta", number_in(head.value, 0, 100));
 }
 
 /// For a rule without decay, or with a fixed one, the same rule with a decay for every token.
@@ -85,8 +82,7 @@ void fix_decay(HeadInputs& inputs, const ChangedHead& head) {
 }
 
 void scale_decay(HeadInputs& inputs, const ChangedHead& head) {
-  const double factor = number_in(head.value, 0, 1000);
-  scale_rows(array_of(inputs, "g"), [&](Index) { return factor; });
+  scale(inputs, "g", number_in(head.value, 0, 1000));
 }
 
 void change_rule(HeadInputs& inputs, const ChangedHead& head) {
@@ -97,8 +93,7 @@ void change_rule(HeadInputs& inputs, const ChangedHead& head) {
 void take_out(HeadInputs& inputs, const ChangedHead& head) {
   const Index token = parse_count(head.value, "the token");
   require_token(token, tokens_of(inputs));
-  for (const char* const name : {"k", "v"})
-    scale_rows(array_of(inputs, name), [&](Index t) { return t == token ? 0.0 : 1.0; });
+  for (const char* const name : {"k", "v"}) scale(inputs, name, 0, token);
 }
 
 void clear_memory(HeadInputs& inputs, const ChangedHead& head) {
@@ -112,7 +107,7 @@ void clear_memory(HeadInputs& inputs, const ChangedHead& head) {
     inputs.arrays["alpha"] = mapped<double>(*g, [](double log) { return std::exp(log); });
     inputs.arrays.erase("g");
   }
-  scale_rows(array_of(inputs, "alpha"), [&](Index t) { return t == token ? 0.0 : 1.0; });
+  scale(inputs, "alpha", 0, token);
 }
 
 /// The memory before the first token, [K, V], the array initial_state of a file.
@@ -127,9 +122,7 @@ void begin_with(HeadInputs& inputs, const ChangedHead& head) {
 
 void put_fault_in(HeadInputs& inputs, const ChangedHead& head) { inputs.fault = find_fault(head.value).id; }
 
-void silence(HeadInputs& inputs, const ChangedHead&) {
-  scale_rows(array_of(inputs, "q"), [](Index) { return 0.0; });
-}
+void silence(HeadInputs& inputs, const ChangedHead&) { scale(inputs, "q", 0); }
 
 constexpr InterventionKind kinds[] = {
     {"only-add", "nothing is erased before a write", "only adds", "", only_add},
@@ -208,10 +201,9 @@ void require_place(const std::optional<Index>& layer, const std::optional<Index>
   require(head, heads, "head");
 }
 
-void require_place(const Intervention& intervention, Index layers, Index heads) try {
-  require_place(intervention.layer, intervention.head, layers, heads);
-} catch (const InputError& error) {
-  refuse("{}: {}", intervention.kind, error.what());
+void require_place(const Intervention& intervention, Index layers, Index heads) {
+  naming_input(intervention.kind,
+               [&] { require_place(intervention.layer, intervention.head, layers, heads); });
 }
 
 RunHead with(std::vector<Intervention> interventions, RunHead run) {
@@ -220,11 +212,9 @@ RunHead with(std::vector<Intervention> interventions, RunHead run) {
     HeadInputs changed = inputs;
     for (const Intervention& each : all) {
       if (each.layer.value_or(layer) != layer || each.head.value_or(head) != head) continue;
-      try {
+      naming_input(fmt::format("{} in layer {}", each.kind, layer), [&] {
         kind_of(each).change(changed, {each.value, head});
-      } catch (const InputError& error) {
-        refuse("{} in layer {}: {}", each.kind, layer, error.what());
-      }
+      });
     }
     return run(layer, head, changed);
   };
