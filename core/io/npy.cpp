@@ -1,5 +1,6 @@
 #include <fmt/ranges.h>
 #include <zip.h>
+#include <array>
 #include <bit>
 #include <set>
 
@@ -183,13 +184,13 @@ Index checked_size(const NpyHeader& header, std::string_view what) {
   return is_among(0, header.shape) ? 0 : product;
 }
 
-/// The unsigned integer at `bytes`, in the byte order of the file.
-template <std::unsigned_integral Bits>
-Bits load(const std::byte* bytes, bool big_endian) {
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < sizeof(Bits); ++i)
-    bits = bits << 8 | std::to_integer<std::uint64_t>(bytes[big_endian ? i : sizeof(Bits) - 1 - i]);
-  return static_cast<Bits>(bits);
+/// The number at `bytes`, in the byte order of the file.
+template <class Stored>
+Stored load(const std::byte* bytes, bool big_endian) {
+  std::array<std::byte, sizeof(Stored)> own;
+  std::copy_n(bytes, own.size(), own.begin());
+  if (big_endian != (std::endian::native == std::endian::big)) std::ranges::reverse(own);
+  return std::bit_cast<Stored>(own);
 }
 
 void append(std::vector<std::byte>& bytes, const void* first, std::size_t count) {
@@ -210,40 +211,36 @@ Index stored_place(const NpyHeader& header, Index flat) {
   return place;
 }
 
-/// All elements, each turned into a number by decode(bits, row_major).
-template <class Kept, std::unsigned_integral Bits, class Decode>
-Array decode_all(const NpyHeader& header, const std::byte* data, Decode decode) {
+/// All elements as `Kept`, each turned into a number by `number(stored, row_major)`.
+template <class Stored, class Kept, class Number>
+Array decode(const NpyHeader& header, const std::byte* data, Number number) {
   std::vector<Kept> values(static_cast<std::size_t>(header.size));
   for (Index i = 0; i < header.size; ++i) {
-    const std::byte* item = data + stored_place(header, i) * static_cast<Index>(sizeof(Bits));
-    entry(values, i) = decode(load<Bits>(item, header.big_endian), i);
+    const std::byte* item = data + stored_place(header, i) * static_cast<Index>(sizeof(Stored));
+    entry(values, i) = number(load<Stored>(item, header.big_endian), i);
   }
   return Array(header.shape, std::move(values));
 }
 
-template <class Kept, class Stored, std::unsigned_integral Bits>
+template <class Stored, class Kept>
 Array decode_floats(const NpyHeader& header, const std::byte* data) {
-  return decode_all<Kept, Bits>(header, data, [](Bits bits, Index) {
-    return static_cast<Kept>(Eigen::numext::bit_cast<Stored>(bits));
-  });
+  return decode<Stored, Kept>(header, data, [](Stored value, Index) { return static_cast<Kept>(value); });
 }
 
+/// Integers of this many bytes, with or without a sign.
 template <std::unsigned_integral Bits>
 Array decode_integers(const NpyHeader& header, const std::byte* data, std::string_view what) {
   const auto exact = [&](auto value, Index row_major) {
-    if constexpr (sizeof(Bits) == 8) {
-      // Trailing zeros may follow the 53 significant bits of a double.
-      const Bits magnitude = value < 0 ? Bits{0} - static_cast<Bits>(value) : static_cast<Bits>(value);
-      if (magnitude != 0 && magnitude >> std::countr_zero(magnitude) >> 53 != 0)
-        refuse("{}: the integer {} at {} is too large to be held exactly as float64", what, value,
-               to_string(index_of(header.shape, row_major)));
-    }
+    // Trailing zeros may follow the 53 significant bits of a double.
+    const auto bits = static_cast<std::uint64_t>(value);
+    const std::uint64_t magnitude = value < 0 ? 0 - bits : bits;
+    if (magnitude != 0 && magnitude >> std::countr_zero(magnitude) >> 53 != 0)
+      refuse("{}: the integer {} at {} is too large to be held exactly as float64", what, value,
+             to_string(index_of(header.shape, row_major)));
     return static_cast<double>(value);
   };
-  if (header.kind == 'u') return decode_all<double, Bits>(header, data, exact);
-  return decode_all<double, Bits>(header, data, [&](Bits bits, Index row_major) {
-    return exact(static_cast<std::make_signed_t<Bits>>(bits), row_major);
-  });
+  if (header.kind == 'u') return decode<Bits, double>(header, data, exact);
+  return decode<std::make_signed_t<Bits>, double>(header, data, exact);
 }
 
 std::string_view kind_in_words(char kind) {
@@ -396,9 +393,9 @@ Array parse_npy(std::span<const std::byte> bytes, std::string_view what) {
   const std::byte* data = bytes.data() + header.data_offset;
   const std::size_t width = header.item_bytes;
   if (header.kind == 'f') {
-    if (width == 2) return decode_floats<float, Eigen::half, std::uint16_t>(header, data);
-    if (width == 4) return decode_floats<float, float, std::uint32_t>(header, data);
-    if (width == 8) return decode_floats<double, double, std::uint64_t>(header, data);
+    if (width == 2) return decode_floats<Eigen::half, float>(header, data);
+    if (width == 4) return decode_floats<float, float>(header, data);
+    if (width == 8) return decode_floats<double, double>(header, data);
   }
   if (header.kind == 'i' || header.kind == 'u') {
     if (width == 1) return decode_integers<std::uint8_t>(header, data, what);
@@ -407,8 +404,8 @@ Array parse_npy(std::span<const std::byte> bytes, std::string_view what) {
     if (width == 8) return decode_integers<std::uint64_t>(header, data, what);
   }
   if (header.kind == 'b' && width == 1)
-    return decode_all<double, std::uint8_t>(header, data,
-                                            [](std::uint8_t bits, Index) { return bits == 0 ? 0.0 : 1.0; });
+    return decode<std::uint8_t, double>(header, data,
+                                        [](std::uint8_t bits, Index) { return bits == 0 ? 0.0 : 1.0; });
   refuse_dtype(header, what);
 }
 
