@@ -254,14 +254,13 @@ void add_array(Npz& npz, const fs::path& path, const std::string& name, const Wa
 Capture capture_of(Npz npz, const fs::path& path) {
   Capture capture;
   capture.file = path;
-  require_text(npz.unreadable, "meta", "a JSON object");
-  require_text(npz.unreadable, "tokens", "a JSON list of strings");
-  capture.arrays = std::move(npz.arrays);
-  capture.unreadable = std::move(npz.unreadable);
-  capture.unread = std::move(npz.unread);
   capture.name = array_file_title(path);
-  if (const std::string* const meta = value_at(npz.texts, "meta")) read_meta(*meta, path, capture, &capture);
-  if (const std::string* const tokens = value_at(npz.texts, "tokens")) {
+  static_cast<Npz&>(capture) = std::move(npz);
+  require_text(capture.unreadable, "meta", "a JSON object");
+  require_text(capture.unreadable, "tokens", "a JSON list of strings");
+  if (const std::string* const meta = value_at(capture.texts, "meta"))
+    read_meta(*meta, path, capture, &capture);
+  if (const std::string* const tokens = value_at(capture.texts, "tokens")) {
     const std::string what = fmt::format("{}: tokens", path.string());
     capture.tokens = read_tokens(*tokens, what);
     const auto length = positions(capture.arrays);

@@ -158,10 +158,7 @@ struct CaptureSummary {
 
 /// The tensors of one layer of a model. Only `file` and `arrays` are always there: any file of arrays can be
 /// read, and what its `meta` does not say is empty.
-struct Capture : CaptureSummary {
-  Arrays arrays;
-  Unreadable unreadable;            // arrays that are there and broken
-  std::vector<std::string> unread;  // arrays that were not wanted
+struct Capture : CaptureSummary, Npz {
   std::vector<std::string> tokens;  // none, or one for each of the T positions; valid UTF-8
   std::string source;
   std::string licence;
