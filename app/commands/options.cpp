@@ -188,7 +188,8 @@ std::pair<Index, Index> parse_cell(const std::string& cell, const char* example)
 }
 
 void require_other_file(const std::filesystem::path& file, const std::string& source, const char* option) {
-  if (is_same_file(path_in_id(source), file))
+  std::error_code absent;
+  if (std::filesystem::equivalent(path_in_id(source), file, absent))
     refuse("{} is the input and would be lost; give another {}", file.string(), option);
 }
 

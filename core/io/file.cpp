@@ -132,9 +132,4 @@ void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
   refuse_writing(path, std::strerror(problem));
 }
 
-bool is_same_file(const fs::path& one, const fs::path& other) {
-  std::error_code absent;
-  return fs::equivalent(one, other, absent);
-}
-
 }  // namespace palimpsest

@@ -48,7 +48,4 @@ inline void write_text(const std::filesystem::path& path, std::string_view text)
   replace_file(path, std::as_bytes(std::span(text)));
 }
 
-/// Whether both lead to the same file.
-bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
-
 }  // namespace palimpsest
