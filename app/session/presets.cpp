@@ -25,10 +25,9 @@ void normalise(std::vector<double>& vector) {
   for (double& number : vector) number /= length;
 }
 
-/// Removes the component of `vector` along `direction`, a vector of norm 1.
-void remove_part(std::vector<double>& vector, const std::vector<double>& direction) {
-  const double part = dot(vector, direction);
-  for (std::size_t i = 0; i < vector.size(); ++i) vector[i] -= part * direction[i];
+/// Adds `factor` times `other`.
+void add(std::vector<double>& vector, double factor, const std::vector<double>& other) {
+  for (std::size_t i = 0; i < vector.size(); ++i) vector[i] += factor * other[i];
 }
 
 constexpr std::size_t longest_text = 1200;
@@ -79,7 +78,7 @@ class Story {
   std::vector<double> key_apart(const Directions& others) {
     std::vector<double> own = key();
     for (int pass = 0; pass < 2; ++pass) {  // the second pass removes what rounding left
-      for (const std::vector<double>& other : others) remove_part(own, other);
+      for (const std::vector<double>& other : others) add(own, -dot(own, other), other);
       normalise(own);
     }
     return own;
@@ -207,9 +206,7 @@ void tell_correlated(Story& story) {
   const Index count = std::min(half(story), story.size.dk);
   Directions keys = story.keys_apart(count);
   std::vector<double> sum(static_cast<std::size_t>(story.size.dk), 0.0);
-  for (const std::vector<double>& direction : keys) {
-    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += direction[d];
-  }
+  for (const std::vector<double>& direction : keys) add(sum, 1, direction);
   const auto number = static_cast<double>(count);
   const double own = std::sqrt(1 - story.size.cosine);
   const double common = (std::sqrt(1 - story.size.cosine + number * story.size.cosine) - own) / number;
@@ -328,8 +325,7 @@ void tell_drift(Story& story) {
   story.least_kept = 0.9;
   for (Index round = 0; story.left() > 0; ++round) {
     for (Index i = 0; i < count; ++i) {
-      const std::vector<double> step = story.value();
-      for (std::size_t d = 0; d < step.size(); ++d) entry(values, i)[d] += stride * step[d];
+      add(entry(values, i), stride, story.value());
       story.store(fmt::format("{} is {}", entry(places, i), round + 1), entry(keys, i), entry(values, i),
                   story.uniform(0.5, 1));
     }
