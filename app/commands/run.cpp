@@ -58,9 +58,7 @@ bool is_vector(const Variant& variant, const Settings& settings, const std::stri
 }
 
 Matrix<double> column_of(const Array& array, double factor = 1) {
-  Matrix<double> column(array.size(), 1);
-  for (Index i = 0; i < array.size(); ++i) column(i, 0) = factor * array[i];
-  return column;
+  return factor * MatrixView(array, 0, array.size(), 1, 1).all<double>();
 }
 
 /// Runs every head of every batch: `o` and the final states under their contract names, with the axes of

@@ -47,9 +47,8 @@ AttentionBand band_of(const Foundation& foundation, const Reading& reading, cons
     return attention_band(*find_variant("softmax").rule, softmax_beside(foundation.sequence, sharpness),
                           place, stop);
   }
-  const Rule& rule = *foundation.variant->rule;
-  if (reading.gates_are_1) return attention_band(rule, without_gates(foundation), place, stop);
-  return attention_band(rule, foundation.sequence, place, stop);
+  return attention_band(*foundation.variant->rule,
+                        reading.gates_are_1 ? without_gates(foundation) : foundation.sequence, place, stop);
 }
 
 /// One row over all tokens.

@@ -35,14 +35,8 @@ double strong(Index rows, const std::function<Matrix<double>(Index)>& row_at) {
 /// The bound of all but a few of the memory's entries over all tokens, estimated from norms, as storing all
 /// memories would take too much room.
 double strong_state(std::span<const Recall> recalls) {
-  std::vector<double> sizes;
-  std::vector<double> largest;
-  for (const Recall& recall : recalls) {
-    sizes.push_back(recall.root_mean_square);
-    largest.push_back(recall.largest);
-  }
-  const double typical = quantile(std::move(sizes), nearly_all);
-  return std::min(states_beyond_typical * typical, quantile(std::move(largest), 1));
+  const double typical = quantile(made_of(recalls, &Recall::root_mean_square), nearly_all);
+  return std::min(states_beyond_typical * typical, quantile(made_of(recalls, &Recall::largest), 1));
 }
 
 /// Judges a form that is computed.

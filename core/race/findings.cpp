@@ -70,10 +70,9 @@ std::string called(const RaceEntry& entry, RaceQuestion question) {
 }
 
 std::vector<TimedLength> times_of(const RaceLine& line, bool whole) {
-  std::vector<TimedLength> all;
-  for (const RacePoint& point : line.points)
-    all.push_back({static_cast<double>(point.entry.tokens), seconds_of(point, whole)});
-  return all;
+  return made_of(line.points, [&](const RacePoint& point) {
+    return TimedLength{static_cast<double>(point.entry.tokens), seconds_of(point, whole)};
+  });
 }
 
 void add_crossings(const RaceLine& one, const RaceLine& other, RaceQuestion question,
@@ -132,9 +131,9 @@ std::vector<double> shared_bends(const RaceLine& one, const RaceLine& other, boo
 }
 
 std::vector<TimedLength> at_lengths(const RaceLine& line, const std::vector<double>& lengths, bool whole) {
-  std::vector<TimedLength> all;
-  for (const double tokens : lengths) all.push_back({tokens, *seconds_at(line, tokens, whole)});
-  return all;
+  return made_of(lengths, [&](double tokens) {
+    return TimedLength{tokens, *seconds_at(line, tokens, whole)};
+  });
 }
 
 std::vector<TimedLength> medians(std::vector<TimedLength> all) {
