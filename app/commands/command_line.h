@@ -20,7 +20,6 @@ enum ExitStatus {
   exit_interrupted = 130
 };
 
-/// Where a command writes.
 struct Console {
   std::ostream& out;
   std::ostream& error;

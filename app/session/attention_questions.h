@@ -10,7 +10,6 @@ namespace palimpsest {
 /// Whose weights.
 enum class WeighedBy { rule, softmax };
 
-/// Which weights are computed.
 struct Reading {
   WeighedBy by = WeighedBy::rule;
   double sharpness = 0;      // of softmax; 0: usual_sharpness()
@@ -30,7 +29,6 @@ struct DrawnPart {
   std::uint64_t version = 0;  // unique
 };
 
-/// A part of the picture: a question.
 struct AttentionPart {
   Weak<Foundation> of = {};
   Reading reading = {};
@@ -50,7 +48,6 @@ struct LeftOfWrite {
   bool is_much = false;    // the loss there is a large part of the write
 };
 
-/// A token that is read.
 struct ReadWord {
   Index token = 0;
   double share = 0;  // of the output's weights, signed
@@ -74,7 +71,6 @@ struct RowOfWeights {
   const ReadWord* read_most() const;
 };
 
-/// The weights of a token's output: a question.
 struct RowAtToken {
   Weak<Foundation> of = {};
   Index token = 0;
@@ -94,7 +90,6 @@ struct AttentionFacts {
   double usual_sharpness = 1;   // of softmax beside it
 };
 
-/// These facts: a question.
 struct FactsOfAttention {
   Weak<Foundation> of = {};
   auto operator<=>(const FactsOfAttention&) const = default;

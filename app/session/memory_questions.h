@@ -154,7 +154,6 @@ inline auto parts_of(const AnswerTable& table) {
   return std::tie(table.words, table.before, table.change, table.after);
 }
 
-/// These words: a question.
 struct WordsAsked {
   Weak<Foundation> of = {};
   Index token = 0;
@@ -163,7 +162,6 @@ struct WordsAsked {
   Found<std::vector<AskedWord>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// What the memory answers at the place of a cursor: a question.
 struct MemoryAnswers {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
@@ -187,7 +185,6 @@ struct MemoryStory {
   std::string no_table = {};         // why nothing is returned
 };
 
-/// That story: a question.
 struct StoryAtToken {
   Weak<Foundation> of = {};
   Index token = 0;

@@ -20,7 +20,6 @@ struct ChangedHead {
   Index head = 0;
 };
 
-/// One way to intervene.
 struct InterventionKind {
   const char* id;
   const char* words;       // what it does
