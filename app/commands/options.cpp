@@ -31,40 +31,30 @@ auto parse_name(std::string_view text, const char* what, const All& all, Name na
 
 }  // namespace
 
-/// By the names of the options.
-struct CommandOptions::Given {
-  std::map<std::string, std::string> texts;
-  std::map<std::string, std::vector<std::string>> lists;
-  std::map<std::string, double> numbers;
-  std::map<std::string, bool> flags;
-};
-
-CommandOptions::CommandOptions(CLI::App& app) : app_(&app), given_(std::make_shared<Given>()) {}
-
 void CommandOptions::option(const char* name, const std::string& words, const char* standard,
                             const GivenHow& how) {
-  std::string& value = given_->texts[name] = standard;
-  be_given(*app_->add_option(name, value, words)->capture_default_str(), how);
+  be_given(*app_->add_option(name, words)->type_name("TEXT")->default_str(standard), how);
 }
 
 void CommandOptions::list(const char* name, const std::string& words, const GivenHow& how) {
-  be_given(*app_->add_option(name, given_->lists[name], words), how);
+  constexpr int any = CLI::detail::expected_max_vector_size;
+  be_given(*app_->add_option(name, words)->type_name("TEXT")->expected(any), how);
 }
 
 void CommandOptions::number(const char* name, const std::string& words, double standard, double least,
                             double most) {
-  double& value = given_->numbers[name] = standard;
-  app_->add_option(name, value, words)->check(CLI::Range(least, most))->capture_default_str();
+  app_->add_option(name, words)
+      ->type_name("FLOAT")
+      ->check(CLI::Range(least, most))
+      ->default_str(CLI::detail::to_string(standard));
 }
 
-void CommandOptions::flag(const char* name, const std::string& words) {
-  app_->add_flag(name, given_->flags[name], words);
-}
+void CommandOptions::flag(const char* name, const std::string& words) { app_->add_flag(name, words); }
 
 bool CommandOptions::gave(const std::string& name) const { return app_->get_option(name)->count() > 0; }
 
-const std::string& CommandOptions::operator[](const std::string& name) const {
-  return given_->texts.at(name);
+std::string CommandOptions::operator[](const std::string& name) const {
+  return gave(name) ? all(name).front() : app_->get_option(name)->get_default_str();
 }
 
 std::optional<std::string> CommandOptions::if_given(const std::string& name) const {
@@ -72,12 +62,14 @@ std::optional<std::string> CommandOptions::if_given(const std::string& name) con
 }
 
 const std::vector<std::string>& CommandOptions::all(const std::string& name) const {
-  return given_->lists.at(name);
+  return app_->get_option(name)->results();
 }
 
-double CommandOptions::as_number(const std::string& name) const { return given_->numbers.at(name); }
+double CommandOptions::as_number(const std::string& name) const { return parse_number((*this)[name], name); }
 
-bool CommandOptions::is_set(const std::string& flag) const { return given_->flags.at(flag); }
+bool CommandOptions::is_set(const std::string& flag) const {
+  return gave(flag) && app_->get_option(flag)->as<bool>();
+}
 
 void CommandOptions::exclude(const char* option, const char* other) {
   app_->get_option(option)->excludes(other);

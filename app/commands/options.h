@@ -29,7 +29,7 @@ struct GivenHow {
 /// A command of the command line: its options, and by their names what was given for them.
 class CommandOptions {
  public:
-  explicit CommandOptions(CLI::App& app);
+  explicit CommandOptions(CLI::App& app) : app_(&app) {}
 
   /// An option; the help names its value if it is not given.
   void option(const char* name, const std::string& words, const char* standard = "",
@@ -41,7 +41,7 @@ class CommandOptions {
   void flag(const char* name, const std::string& words);
 
   bool gave(const std::string& name) const;
-  const std::string& operator[](const std::string& name) const;
+  std::string operator[](const std::string& name) const;
   std::optional<std::string> if_given(const std::string& name) const;
   const std::vector<std::string>& all(const std::string& name) const;
   double as_number(const std::string& name) const;
@@ -62,10 +62,7 @@ class CommandOptions {
   std::string as_given() const;
 
  private:
-  struct Given;
-
   CLI::App* app_;
-  std::shared_ptr<Given> given_;
 };
 
 /// What parse_count() makes of each of `texts`.

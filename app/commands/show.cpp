@@ -15,7 +15,7 @@ std::string data_of(const CommandOptions& options) {
   const std::optional<std::string> text = text_data(options);
   if (text && options.gave("--data")) refuse("give --capture or --text, not both");
   if (!text && !options.gave("--data")) refuse("give --capture or --text: what is to be shown");
-  return text ? *text : options[data_option];
+  return text ? *text : options["--data"];
 }
 
 /// The rule that was asked for, else that of the data.
