@@ -292,29 +292,20 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
          final_name(names.size(), states_of(variant, head.settings).front()));
 }
 
-/// One line that says which form --form auto takes, and why.
+/// Why --form auto takes the form {0} and not {1}, by Faster: in {2} on {3}, at {4} operations a token and
+/// {5}.
+constexpr const char* reasons_to_take[] = {
+    "{0} form: there is no {1} one here",
+    "{0} form: it has a fast kernel in {2} on {3}, the {1} one has none",
+    "{0} form: its kernel on {3} goes over the memory once for two tokens",
+    "{0} form: all tokens would lie within one chunk",
+    "{0} form: {3} computes the tokens of a chunk side by side",
+    "{0} form: {4:.0f} operations a token, {1} {5:.0f}; in chunks each takes less time, in products"};
+
 std::string describe_choice(const FastestForm& choice, Precision precision, const Backend& backend) {
-  const std::string chosen = name(choice.form);
-  const std::string other = name(choice.form == Form::recurrent ? Form::chunkwise : Form::recurrent);
-  switch (choice.why) {
-    case Faster::alone:
-      return fmt::format("{} form: there is no {} one here", chosen, other);
-    case Faster::kernel:
-      return fmt::format("{} form: it has a fast kernel in {} on {}, the {} one has none", chosen,
-                         name(precision), backend.name(), other);
-    case Faster::one_pass:
-      return fmt::format("{} form: its kernel on {} goes over the memory once for two tokens", chosen,
-                         backend.name());
-    case Faster::few_tokens:
-      return fmt::format("{} form: all tokens would lie within one chunk", chosen);
-    case Faster::side_by_side:
-      return fmt::format("{} form: {} computes the tokens of a chunk side by side", chosen, backend.name());
-    case Faster::less_work:
-      break;
-  }
-  return fmt::format(
-      "{} form: {:.0f} operations a token, {} {:.0f}; in chunks each takes less time, in products", chosen,
-      choice.operations, other, choice.others);
+  const Form other = choice.form == Form::recurrent ? Form::chunkwise : Form::recurrent;
+  return fmt::format(fmt::runtime(entry(reasons_to_take, choice.why)), name(choice.form), name(other),
+                     name(precision), backend.name(), choice.operations, choice.others);
 }
 
 int run(const CommandOptions& options, const Console& console) {
