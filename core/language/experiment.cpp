@@ -33,12 +33,10 @@ WordList drawn(RandomNumbers& random, WordList words, Index count) {
   return words;
 }
 
-/// The sentences of a kind of facts: {0} is the key, {1} the value.
+/// The sentences of a kind of facts: {0} is the key, {1} the value, the last word of the fact.
 struct Telling {
-  const char* fact;
-  const char* later;  // after "Now"
-  const char* question;
-  const char* lead;  // of the answer
+  std::string fact;
+  std::string question;
 };
 
 constexpr Index told_keys = 3;
@@ -48,9 +46,11 @@ AskingText told(const Telling& telling, RandomNumbers& random, const WordList& k
                 const WordList& value_words, Index overwritten) {
   const WordList keys = drawn(random, key_words, told_keys);
   const WordList values = drawn(random, value_words, told_keys + overwritten);
-  const auto say = [](const char* words, const std::string& key, const std::string& value) {
+  const auto say = [](const std::string& words, const std::string& key, const std::string& value) {
     return fmt::format(fmt::runtime(words), key, value);
   };
+  const std::string later = with_small_letter(telling.fact);                   // after "Now"
+  const std::string lead = telling.fact.substr(0, telling.fact.find(" {1}"));  // of the answer
   AskingText asking;
   std::string& text = asking.text;
   for (std::size_t i = 0; i < keys.size(); ++i)
@@ -59,30 +59,25 @@ AskingText told(const Telling& telling, RandomNumbers& random, const WordList& k
   for (std::size_t i = keys.size(); i < values.size(); ++i) {
     asking.older.push_back(" " + held);
     held = values[i];
-    text += " Now " + say(telling.later, keys.front(), held);
+    text += " Now " + say(later, keys.front(), held);
   }
-  text += " " + say(telling.question, keys.front(), "") + " " + say(telling.lead, keys.front(), "");
+  text += " " + say(telling.question, keys.front(), "") + " " + say(lead, keys.front(), "");
   asking.answer = " " + held;
   return asking;
 }
 
 AskingText about_boxes(RandomNumbers& random, const std::string& box, Index overwritten) {
-  const std::string fact = "he {0} " + box + " holds a {1}.";
-  const std::string lead = "The {0} " + box + " holds a";
-  const std::string question = "What does the {0} " + box + " hold?";
-  return told({("T" + fact).c_str(), ("t" + fact).c_str(), question.c_str(), lead.c_str()}, random, colours,
+  return told({"The {0} " + box + " holds a {1}.", "What does the {0} " + box + " hold?"}, random, colours,
               things, overwritten);
 }
 
 AskingText about_places(RandomNumbers& random, Index overwritten) {
-  return told({"{0} lives in {1}.", "{0} lives in {1}.", "Where does {0} live?", "{0} lives in"}, random,
-              names, places, overwritten);
+  return told({"{0} lives in {1}.", "Where does {0} live?"}, random, names, places, overwritten);
 }
 
 AskingText about_doors(RandomNumbers& random, Index overwritten) {
-  return told({"The number of the {0} door is {1}.", "the number of the {0} door is {1}.",
-               "Which number is on the {0} door?", "The number of the {0} door is"},
-              random, colours, numbers, overwritten);
+  return told({"The number of the {0} door is {1}.", "Which number is on the {0} door?"}, random, colours,
+              numbers, overwritten);
 }
 
 constexpr TextKind all_text_kinds[] = {
