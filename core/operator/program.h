@@ -216,16 +216,30 @@ struct Rows {
   }
 };
 
-/// Turns rows of a sequence into the arrays of a program, in either precision, by one generic function; their
-/// structure is declared elsewhere. An empty range has the columns of any other.
-struct Encoder {
+/// One generic function for both precisions; `Call` is the type of a call.
+template <template <class> class Call>
+struct InEither {
+  InEither() = default;
   template <class Function>
-  Encoder(Function encode) : f64(encode), f32(encode) {}
+  InEither(Function function) : f64(function), f32(function) {}
 
-  Program<double> operator()(const Rows<double>& rows) const { return f64(rows); }
-  Program<float> operator()(const Rows<float>& rows) const { return f32(rows); }
-  std::function<Program<double>(const Rows<double>&)> f64;
-  std::function<Program<float>(const Rows<float>&)> f32;
+  template <class Scalar>
+  const std::function<Call<Scalar>>& in() const {
+    if constexpr (std::is_same_v<Scalar, double>)
+      return f64;
+    else
+      return f32;
+  }
+  explicit operator bool() const { return f64 != nullptr; }
+
+  std::function<Call<double>> f64;
+  std::function<Call<float>> f32;
 };
+
+/// Turns rows of a sequence into the arrays of a program, whose structure is declared elsewhere. An empty
+/// range has the columns of any other.
+template <class Scalar>
+using Encode = Program<Scalar>(const Rows<Scalar>&);
+using Encoder = InEither<Encode>;
 
 }  // namespace palimpsest

@@ -277,7 +277,7 @@ Structure RowRule::structure(const Sequence& sequence) const {
 
 template <class Scalar>
 Program<Scalar> RowRule::encode(const Sequence& sequence, Index first, Index count) const {
-  Program<Scalar> program = declaration_.encoder(Rows<Scalar>{sequence, first, count});
+  Program<Scalar> program = declaration_.encoder.in<Scalar>()({sequence, first, count});
   program.structure = structure(sequence);
   require_declared(program);
   return program;
@@ -334,12 +334,8 @@ Matrix<Scalar> RowRule::divided(Matrix<Scalar> read, const Sequence& sequence) c
 
 template <class Scalar>
 Matrix<Scalar> RowRule::finish(Matrix<Scalar> read, const Sequence& sequence, Index first) const {
-  if (!finishes()) return divided(std::move(read), sequence);
-  const Rows<Scalar> rows{sequence, first, read.rows()};
-  if constexpr (std::is_same_v<Scalar, double>)
-    return declaration_.finish.f64(read, rows);
-  else
-    return declaration_.finish.f32(read, rows);
+  if (!declaration_.finish) return divided(std::move(read), sequence);
+  return declaration_.finish.in<Scalar>()(read, {sequence, first, read.rows()});
 }
 
 Matrix<double> program_state(const NamedStates& states) {

@@ -20,15 +20,9 @@ struct SaidByData {
   std::string_view rows_per_read = {};  // a token has a row for each column of this array
 };
 
-/// What a rule makes of what its program reads for some tokens, in either precision: [R, V] -> [R, dv].
-struct Finish {
-  Finish() = default;
-  template <class Function>
-  Finish(Function finish) : f64(finish), f32(finish) {}
-
-  std::function<Matrix<double>(const Matrix<double>& read, const Rows<double>&)> f64;
-  std::function<Matrix<float>(const Matrix<float>& read, const Rows<float>&)> f32;
-};
+/// What a rule makes of what its program reads for some tokens: [R, V] -> [R, dv].
+template <class Scalar>
+using Finish = Matrix<Scalar>(const Matrix<Scalar>& read, const Rows<Scalar>&);
 
 /// All that defines a row rule. The structure of its programs is separate from their arrays, so that it is
 /// known without data.
@@ -39,7 +33,7 @@ struct RowDeclaration {
   std::function<Notation(const Settings&)> notation;  // how a variant names its steps
   bool normalised = false;  // the last value column, often a constant 1, is a memory z of its own, and what
                             // is read of it is the denominator of the others, plus eps where there is one
-  Finish finish = {};       // where the outputs are more than what is read, or its quotient
+  InEither<Finish> finish = {};  // where the outputs are more than what is read, or its quotient
   StateNames states = {};
 };
 
@@ -87,8 +81,7 @@ class RowRule : public Rule {
   const RowDeclaration& declaration() const { return declaration_; }
   Notation notation(const Settings& settings) const { return declaration_.notation(settings); }
   bool normalised() const { return declaration_.normalised; }
-  /// Whether the outputs are more than what is read, or its quotient.
-  bool finishes() const { return declaration_.finish.f64 != nullptr; }
+  bool finishes() const { return static_cast<bool>(declaration_.finish); }
 
   /// The state before the first token, [K, V] of the program.
   template <class Scalar>

@@ -17,10 +17,8 @@ Footprint run_footprint(const Walk<Scalar>& walk) {
 
 class WalkRule : public Rule {
  public:
-  WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, WalkDeclaration declaration)
-      : walk_f64_(std::move(walk_f64)),
-        walk_f32_(std::move(walk_f32)),
-        declaration_(std::move(declaration)) {}
+  WalkRule(InEither<WalkOf> walk, WalkDeclaration declaration)
+      : walk_(std::move(walk)), declaration_(std::move(declaration)) {}
 
  private:
   /// Returns `use` of the walk in this precision. Throws Unsupported where the form is missing.
@@ -28,8 +26,9 @@ class WalkRule : public Rule {
   auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                  const DeviceEngines& engines, Use use) const {
     require_form(form, sequence.settings, chunk_size);
-    return precision == Precision::f64 ? use(walk_f64_(sequence, form, chunk_size, engines.f64))
-                                       : use(walk_f32_(sequence, form, chunk_size, engines.f32));
+    return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
+      return use(walk_.in<Scalar>()(sequence, form, chunk_size, of_scalar));
+    });
   }
 
   /// The rule whose form replaces the walk; null: none.
@@ -53,9 +52,10 @@ class WalkRule : public Rule {
     if (heads.empty()) return {};
     if (const Rule* rule = other(form, heads.front().settings))
       return rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
-    const auto run_at_once = [&]<class Scalar>(const WalkOf<Scalar>& walk_of) -> std::vector<Output> {
+    require_form(form, heads.front().settings, chunk_size);
+    return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
       const auto walks = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
-        return walk_of(heads[h], form, chunk_size, engines.in<Scalar>());
+        return walk_.in<Scalar>()(heads[h], form, chunk_size, of_scalar);
       });
       require_footprint(run_footprint(*walks.front()), heads.front(), form, chunk_size);
       std::vector<Walked<Scalar>> walked = walks.front()->walk_together(walks, chunk_size, stop);
@@ -63,9 +63,7 @@ class WalkRule : public Rule {
       return made_in_parallel(walks.size(), stop, [&](std::size_t h) -> Output {
         return {in_f64(std::move(walked[h].o)), walks[h]->states(walked[h].carried)};
       });
-    };
-    require_form(form, heads.front().settings, chunk_size);
-    return precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
+    });
   }
 
   KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
@@ -97,7 +95,7 @@ class WalkRule : public Rule {
 
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
     const std::unique_ptr<const Walk<double>> walk =
-        walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64);
+        walk_.f64(sequence, Form::recurrent, 1, cpu_engines().f64);
     Carried<double> carried = walk->initial();
     if (!visit(0, walk->states(carried))) return;
     for (Index index = 0; index < walk->block_count(); ++index) {
@@ -127,21 +125,19 @@ class WalkRule : public Rule {
     if (parallel && parallel->is_linear(sequence.settings)) return parallel->rule->channel(sequence, column);
     if (declaration_.nonlinear) throw Unsupported(declaration_.nonlinear(sequence.settings));
     std::optional<Channel> channel =
-        walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64)->channel(column);
+        walk_.f64(sequence, Form::recurrent, 1, cpu_engines().f64)->channel(column);
     return channel ? *std::move(channel) : Rule::channel(sequence, column);
   }
 
  private:
-  WalkOf<double> walk_f64_;
-  WalkOf<float> walk_f32_;
+  InEither<WalkOf> walk_;
   WalkDeclaration declaration_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Rule> walk_rule(WalkOf<double> walk_f64, WalkOf<float> walk_f32,
-                                      WalkDeclaration declaration) {
-  return std::make_shared<WalkRule>(std::move(walk_f64), std::move(walk_f32), std::move(declaration));
+std::shared_ptr<const Rule> walk_rule(InEither<WalkOf> walk, WalkDeclaration declaration) {
+  return std::make_shared<WalkRule>(std::move(walk), std::move(declaration));
 }
 
 }  // namespace palimpsest

@@ -28,20 +28,12 @@ struct WalkDeclaration {
 
 /// How a sequence walks through a form.
 template <class Scalar>
-using WalkOf = std::function<std::unique_ptr<const Walk<Scalar>>(const Sequence&, Form, Index chunk_size,
-                                                                 const Engines<Scalar>&)>;
+using WalkOf = std::unique_ptr<const Walk<Scalar>>(const Sequence&, Form, Index chunk_size,
+                                                   const Engines<Scalar>&);
 
 /// A rule that is no row program but carries something from block to block: how a sequence walks through a
-/// form, in both precisions, and what is shown of it.
-std::shared_ptr<const Rule> walk_rule(WalkOf<double> walk_f64, WalkOf<float> walk_f32,
-                                      WalkDeclaration declaration);
-
-/// A rule from one generic function `std::unique_ptr<const Walk<Scalar>> walk<Scalar>(const Sequence&, Form,
-/// Index chunk_size, const Engines<Scalar>&)`.
-template <class Function>
-std::shared_ptr<const Rule> walk_rule(Function walk, WalkDeclaration declaration) {
-  return walk_rule(WalkOf<double>(walk), WalkOf<float>(walk), std::move(declaration));
-}
+/// form, and what is shown of it.
+std::shared_ptr<const Rule> walk_rule(InEither<WalkOf> walk, WalkDeclaration declaration);
 
 /// The same from a class of walks whose constructor takes just these.
 template <template <class> class WalkClass>

@@ -183,7 +183,7 @@ Variant comba() {
                              .beta = true};
           },
           []<class Scalar>(const Rows<Scalar>& rows) {
-            Program<Scalar> program = given_rows()(rows);
+            Program<Scalar> program = given_rows().in<Scalar>()(rows);
             program.a = rows("p");
             return program;
           },

@@ -58,7 +58,7 @@ Variant strengthened(Variant variant) {
     return structure;
   };
   rows.encoder = [without = rows.encoder]<class Scalar>(const Rows<Scalar>& tokens) {
-    Program<Scalar> program = without(tokens);
+    Program<Scalar> program = without.template in<Scalar>()(tokens);
     program.beta = tokens("beta");
     return program;
   };

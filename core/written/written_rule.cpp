@@ -200,7 +200,8 @@ std::shared_ptr<const Rule> rule_of_text(const Variant& variant) {
   return std::make_shared<RowRule>(RowDeclaration{
       .structure = [rows](const Settings& settings) { return rows().structure(settings); },
       .said_by_data = {.decay = decay && decay->absent ? "alpha" : ""},
-      .encoder = [rows]<class Scalar>(const Rows<Scalar>& tokens) { return rows().encoder(tokens); },
+      .encoder =
+          [rows]<class Scalar>(const Rows<Scalar>& tokens) { return rows().encoder.in<Scalar>()(tokens); },
       .notation = [rows](const Settings& settings) { return rows().notation(settings); }});
 }
 
