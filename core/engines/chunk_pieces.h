@@ -369,7 +369,9 @@ class Chunk {
     if (structure_.read_at == ReadAt::end) return Matrix<Scalar>(0, program_.v.cols());
     const std::vector<Reader> readers = program_.output_readers();
     const Matrix<Scalar> P = decay_.scores(program_.q, readers, B_);
-    const Matrix<Scalar> inter = answers(S, readers);
+    const Matrix<Scalar> inter =
+        value_decay_.from_start(Products::product(decay_.from_start(program_.q, readers), S),
+                                [&](Index s) { return entry(readers, s).writes; });
     Matrix<Scalar> intra =
         structure_.value_decay ? value_decay_.read(P, U, readers) : seen_sum<Scalar, Products>(P, U, readers);
     if (structure_.plain_write) {
@@ -383,16 +385,6 @@ class Chunk {
     return inter + intra;
   }
 
-  /// (g o Q) S
-  Matrix<Scalar> answers(const Matrix<Scalar>& S) const { return answers(S, program_.output_readers()); }
-  Matrix<Scalar> answers(const Matrix<Scalar>& S, std::span<const Reader> readers) const {
-    return value_decay_.from_start(Products::product(decay_.from_start(program_.q, readers), S),
-                                   [&](Index s) { return entry(readers, s).writes; });
-  }
-
-  /// S <- g_L S
-  Matrix<Scalar> kept(const Matrix<Scalar>& S) const { return value_decay_.over_chunk(decay_.over_chunk(S)); }
-
   /// S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
   void carry(const Matrix<Scalar>& U, Matrix<Scalar>& S) const {
     Matrix<Scalar> written = Products::product(decay_.to_end(B_).transpose(), value_decay_.to_end(U));
@@ -400,7 +392,7 @@ class Chunk {
       const Matrix<Scalar> keys = decay_.to_end(program_.k_plain);
       Products::add_product(written, keys.transpose(), program_.v_plain);
     }
-    S = kept(S) + written;
+    S = value_decay_.over_chunk(decay_.over_chunk(S)) + written;
     note(record_, "S_written", written);
     note(record_, "S_out", S);
   }

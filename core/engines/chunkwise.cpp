@@ -24,15 +24,6 @@ Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar
   return with_chunk<EigenProducts>(program, record, [&](const auto& pieces) { return pieces.outputs(S, U); });
 }
 
-template <class Scalar>
-Matrix<Scalar> chunk_answers(const Program<Scalar>& program, Matrix<Scalar>& S) {
-  return with_chunk<EigenProducts>(program, nullptr, [&](const auto& pieces) {
-    const Matrix<Scalar> O = pieces.answers(S);
-    S = pieces.kept(S);
-    return O;
-  });
-}
-
 double chunk_matrices(const Structure& structure) {
   const double masks = structure.decay == Decay::scalar ? 1 : 0;
   const double parts = structure.parts.empty() ? 0 : static_cast<double>(structure.part_count()) + 1;
@@ -47,7 +38,5 @@ template Matrix<double> chunk_outputs(const Program<double>&, const Matrix<doubl
                                       Recorder*);
 template Matrix<float> chunk_outputs(const Program<float>&, const Matrix<float>&, const Matrix<float>&,
                                      Recorder*);
-template Matrix<double> chunk_answers(const Program<double>&, Matrix<double>&);
-template Matrix<float> chunk_answers(const Program<float>&, Matrix<float>&);
 
 }  // namespace palimpsest

@@ -33,10 +33,6 @@ template <class Scalar>
 Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar>& state_before,
                              const Matrix<Scalar>& U, Recorder* recorder = nullptr);
 
-/// The outputs of rows that write nothing: O = (g o Q) S, [R, V]. Advances `state`, which only decays.
-template <class Scalar>
-Matrix<Scalar> chunk_answers(const Program<Scalar>& program, Matrix<Scalar>& state);
-
 /// How many [L, L] matrices chunk() holds at the same time.
 double chunk_matrices(const Structure& structure);
 

@@ -56,14 +56,15 @@ struct RowRun {
     return read;
   }
 
-  /// What tokens read on the way or, if the program wants it, at the end; `block` takes S over some of them.
-  template <class Block>
-  Matrix<Scalar> run_blocks(const Sequence& sequence, Carried<Scalar>& S, Block block) const {
+  /// What tokens read on the way or, if the program wants it, at the end; `edited` gives the rows to run.
+  template <class Edit>
+  Matrix<Scalar> run_blocks(const Sequence& sequence, Carried<Scalar>& S, Edit edited) const {
     const Index size = rows_at_a_time(form, sequence.tokens, chunk_size, S.front().rows());
     Matrix<Scalar> read(sequence.tokens, S.front().cols());
     bool reads_at_end = false;
     each_block(sequence, size, [&](Index first, Index count, const auto& program) {
-      const Matrix<Scalar> o = block(program, S);
+      const Matrix<Scalar> o = engine.block(
+          {.form = form, .chunk_size = chunk_size, .phase = 0, .stop = stop}, edited(program), S);
       reads_at_end = o.rows() < count;
       if (!reads_at_end) read.middleRows(first, count) = o;
     });
@@ -103,10 +104,8 @@ struct RowRun {
   /// One head, block by block.
   Output one(const Sequence& sequence) const {
     Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
-    const auto run = [&](const Program<Scalar>& program, Carried<Scalar>& state) {
-      return engine.block({.form = form, .chunk_size = chunk_size, .phase = 0, .stop = stop}, program, state);
-    };
-    Matrix<Scalar> read = form == Form::two_pass ? run_two_passes(sequence, S) : run_blocks(sequence, S, run);
+    Matrix<Scalar> read =
+        form == Form::two_pass ? run_two_passes(sequence, S) : run_blocks(sequence, S, std::identity());
     stop_if_asked(stop);
     return finished(sequence, std::move(read), S);
   }
@@ -157,13 +156,7 @@ struct RowRun {
   /// What tokens that write nothing read: [T, V].
   Matrix<double> answers(const Sequence& sequence) const {
     Carried<Scalar> S = {rule.initial_state<Scalar>(sequence)};
-    Matrix<Scalar> read =
-        run_blocks(sequence, S, [&](const Program<Scalar>& program, Carried<Scalar>& state) {
-          const Program<Scalar> asked = without_writes(program);
-          if (has_chunks(form)) return chunk_answers(asked, state.front());
-          return form == Form::parallel ? parallel(asked, state.front(), nullptr, stop)
-                                        : recurrent(asked, state.front());
-        });
+    Matrix<Scalar> read = run_blocks(sequence, S, without_writes<Scalar>);
     stop_if_asked(stop);
     return in_f64(rule.finish<Scalar>(std::move(read), sequence));
   }
@@ -377,7 +370,7 @@ Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision p
   const Form needed = form == Form::two_pass ? Form::chunkwise : form;  // there is nothing to pass on
   require_footprint(footprint(sequence, needed, precision, chunk_size), sequence, needed, chunk_size);
   return cpu_engines().with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
-    return RowRun<Scalar>{*this, form, chunk_size, stop, of_scalar.rows}.answers(sequence);
+    return RowRun<Scalar>{*this, needed, chunk_size, stop, of_scalar.rows}.answers(sequence);
   });
 }
 
