@@ -1,4 +1,5 @@
 #include "core/engines/engines.h"
+#include "core/engines/lact_on_processor.h"
 #include "core/engines/row_engines.h"
 
 // The engines of the processor: one head after the other, each as one block.
@@ -18,13 +19,6 @@ Matrix<Scalar> compute_block(const EngineRequest& request, const Program<Scalar>
   if (request.form == Form::parallel) return parallel(program, S, request.tap, request.stop);
   return phase == 0 ? chunk_state(program, S, request.tap)
                     : chunk_outputs(program, S, program.v, request.tap);
-}
-
-template <class Scalar>
-Matrix<Scalar> compute_block(const EngineRequest& request, const NetworkRows<Scalar>& rows,
-                             Carried<Scalar>& state) {
-  return request.form == Form::recurrent ? rows.network->primal(rows, state, request.tap)
-                                         : rows.network->dual(rows, state, request.tap);
 }
 
 template <class Scalar>
@@ -96,5 +90,8 @@ bool fit_registers(const Structure& structure, Index K) {
   return K <= most_register_channels(structure.decay == Decay::key) &&
          structure.read_at == ReadAt::after_row && fit_fast_kernels(structure);
 }
+
+template struct LactOnProcessor<double>;
+template struct LactOnProcessor<float>;
 
 }  // namespace palimpsest

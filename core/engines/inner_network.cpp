@@ -14,18 +14,14 @@ std::vector<std::string> NetworkPlan::parameters() const {
 }
 
 template <class Scalar>
-Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried,
-                                            Recorder* recorder) const {
-  return NetworkBatch<Scalar, EigenProducts>{*this, token, carried, recorder, true}.primal();
+Matrix<Scalar> compute_block(const EngineRequest& request, const NetworkRows<Scalar>& rows,
+                             Carried<Scalar>& carried) {
+  const bool is_token = request.form == Form::recurrent;
+  NetworkBatch<Scalar, EigenProducts> batch{*rows.network, rows, carried, request.tap, is_token};
+  return is_token ? batch.primal() : batch.dual();
 }
 
-template <class Scalar>
-Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried,
-                                          Recorder* recorder) const {
-  return NetworkBatch<Scalar, EigenProducts>{*this, rows, carried, recorder, false}.dual();
-}
-
-template class InnerNetwork<double>;
-template class InnerNetwork<float>;
+template Matrix<double> compute_block(const EngineRequest&, const NetworkRows<double>&, Carried<double>&);
+template Matrix<float> compute_block(const EngineRequest&, const NetworkRows<float>&, Carried<float>&);
 
 }  // namespace palimpsest

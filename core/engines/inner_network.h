@@ -61,16 +61,16 @@ class InnerNetwork {
   const NetworkPlan& plan() const { return plan_; }
   const std::optional<LayerNorm<Scalar>>& norm() const { return norm_; }
 
-  /// Primal: one token; computes its own weights and evaluates them. Returns [1, V].
-  Matrix<Scalar> primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried, Recorder* recorder) const;
-
-  /// Dual: the same outputs for any number of tokens of one batch without weights per token: token j changes
-  /// the output of token i by their similarity times j's gradient. Returns [L, V].
-  Matrix<Scalar> dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried, Recorder* recorder) const;
-
  private:
   NetworkPlan plan_;
   std::optional<LayerNorm<Scalar>> norm_;
 };
+
+/// Recurrent: primal, one token; computes its own weights and evaluates them. Else dual: the same outputs for
+/// any number of tokens of one batch without weights per token: token j changes the output of token i by
+/// their similarity times j's gradient. Returns [L, V].
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const NetworkRows<Scalar>& rows,
+                             Carried<Scalar>& carried);
 
 }  // namespace palimpsest

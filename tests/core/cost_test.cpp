@@ -323,7 +323,7 @@ TEST_CASE("cost of inner networks is what their engine counts") {
       const bool deep = random.sequence.has("W1");
       const NetworkPlan plan = deep ? NetworkPlan{{"W1", "W2"}, {"b1", "b2"}} : NetworkPlan{{"S"}, {"bias"}};
       const Index hidden = deep ? random.sequence.at("W1").columns() : d;
-      const InnerNetwork<Counted> network(plan, std::nullopt);
+      const auto network = std::make_shared<const InnerNetwork<Counted>>(plan, std::nullopt);
       for (const Form form : {Form::recurrent, Form::chunkwise}) {
         INFO(id << ", " << name(form) << ", T " << tokens);
         const InnerBatches batches(tokens, 8, form == Form::recurrent ? 1 : 5);
@@ -342,11 +342,9 @@ TEST_CASE("cost of inner networks is what their engine counts") {
                                             .V = some(piece.count, d),
                                             .eta = Vector<Counted>(some(piece.count, 1)),
                                             .sigma = Vector<Counted>(some(piece.count, 1)),
-                                            .ends_batch = piece.ends_batch};
-            if (form == Form::recurrent)
-              network.primal(rows, carried, nullptr);
-            else
-              network.dual(rows, carried, nullptr);
+                                            .ends_batch = piece.ends_batch,
+                                            .network = network};
+            compute_block<Counted>({.form = form}, rows, carried);
           }
         });
         const Work cost = random.cost(form, 5);

@@ -3,7 +3,7 @@
 #include "tests/counted/counted.h"
 
 #include "core/engines/inner_network.cpp"
-#include "core/engines/lact.cpp"
+#include "core/engines/lact_on_processor.h"
 #include "core/engines/mamba.cpp"
 #include "core/engines/mesanet.cpp"
 #include "core/engines/softmax.cpp"
@@ -13,7 +13,7 @@ namespace palimpsest {
 
 using testing::Counted;
 
-template class InnerNetwork<Counted>;
+template Matrix<Counted> compute_block(const EngineRequest&, const NetworkRows<Counted>&, Carried<Counted>&);
 template struct LactOnProcessor<Counted>;
 template Matrix<Counted> compute_block(const EngineRequest&, const MambaRows<Counted>&, Carried<Counted>&);
 template Matrix<Counted> compute_block(const EngineRequest&, const MesaRows<Counted>&, Carried<Counted>&);
