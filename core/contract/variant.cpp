@@ -88,9 +88,9 @@ std::vector<StateSet> state_sets(const Variant& variant) {
     const std::vector<std::string> names = states_of(variant, settings);
     for (const std::string& name : names) {
       const std::string initial = initial_name(variant, settings, name);
-      const auto input = std::ranges::find(variant.inputs, initial, &Input::name);
-      set.states.push_back({name, initial, final_name(names.size(), name),
-                            input == variant.inputs.end() ? std::vector<std::string>{} : input->shape});
+      const Input* const input = row_called(variant.inputs, initial, &Input::name);
+      set.states.push_back(
+          {name, initial, final_name(names.size(), name), input ? input->shape : std::vector<std::string>{}});
     }
     return set;
   };
@@ -191,8 +191,10 @@ std::string final_name(std::size_t count, std::string_view state) {
   return count == 1 ? "final_state" : fmt::format("final_{}", state);
 }
 
-Input decay_input(std::vector<std::string> shape) {
-  return forgetting({"alpha", std::move(shape), Range::decay, "decay of the state: how much is kept"}, 1);
+Input decay_input(std::vector<std::string> shape, std::optional<std::string> absent) {
+  return forgetting(
+      {"alpha", std::move(shape), Range::decay, "decay of the state: how much is kept", std::move(absent)},
+      1);
 }
 
 Input beta_input() {
@@ -213,11 +215,6 @@ Input demonstrated(Input input, StandIn stand_in) {
 
 Input forgetting(Input input, double keeps) {
   input.keeps = keeps;
-  return input;
-}
-
-Input optional(Input input, std::string absent) {
-  input.absent = std::move(absent);
   return input;
 }
 

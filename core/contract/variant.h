@@ -40,7 +40,6 @@ enum class Range {
 /// "[0, 1]": a range in words.
 std::string describe(Range range);
 
-/// All numbers from `least` to `most`.
 struct Bounds {
   double least = 0;
   double most = 0;
@@ -49,7 +48,6 @@ struct Bounds {
   bool contain(double value) const { return value >= least && value <= most; }
 };
 
-/// The numbers of a range.
 Bounds bounds(Range range);
 
 /// When an array or a state belongs to a rule: if one of `options` has this value. Without options: always.
@@ -189,13 +187,10 @@ struct Variant {
 /// may give q, k or v a shape of its own.
 std::vector<Input> all_inputs(const Variant& variant);
 
-/// Those of them that belong to these settings.
 std::vector<Input> inputs_of(const Variant& variant, const Settings& settings);
 
-/// The names of the states that belong to these settings.
 std::vector<std::string> states_of(const Variant& variant, const Settings& settings);
 
-/// The learning problem with these settings.
 InnerLoss loss_of(const Variant& variant, const Settings& settings);
 
 /// Whether `variant` hands on a state of this name, whatever the settings.
@@ -240,7 +235,7 @@ std::string initial_name(const Variant& variant, const Settings& settings, std::
 std::string final_name(std::size_t count, std::string_view state);
 
 /// Inputs that several variants share.
-Input decay_input(std::vector<std::string> shape);  // alpha or g
+Input decay_input(std::vector<std::string> shape, std::optional<std::string> absent = {});  // alpha or g
 Input beta_input();
 Input mu_input();
 Input initial_state_input();
@@ -250,8 +245,5 @@ Input demonstrated(Input input, StandIn stand_in);
 
 /// The same input, which makes the state decay unless it is `keeps`.
 Input forgetting(Input input, double keeps);
-
-/// The same input where it may be left out; `absent` says what that means.
-Input optional(Input input, std::string absent);
 
 }  // namespace palimpsest

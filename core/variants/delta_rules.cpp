@@ -239,7 +239,7 @@ Variant deltaproduct() {
           "2025",
       .inputs = {{"k", {"n", "h", "dk"}, Range::finite, "keys, h steps per token"},
                  {"v", {"n", "h", "dv"}, Range::finite, "values, one per step"},
-                 optional(decay_input({"n"}), "1"),
+                 decay_input({"n"}, "1"),
                  {"beta", {"n", "h"}, Range::strength, "write strength of each step"},
                  initial_state_input()},
       .loss = {.words = "Make the memory return v for k: h gradient steps, one after the other.",
@@ -273,7 +273,7 @@ Variant rwkv7() {
           "kappa = -a  # Removal key: The key −a, whose value is subtracted.\n"
           "S = Diag(alpha) S - b (S^T kappa)^T + k v^T\n"
           "o = S^T q\n",
-      .inputs = {optional(decay_input({"n", "dk"}), "1"),
+      .inputs = {decay_input({"n", "dk"}, "1"),
                  demonstrated({"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
                               {.value = -1, .like = "k"}),
                  demonstrated({"b", {"n", "dk"}, Range::finite, "writes what a has read"},

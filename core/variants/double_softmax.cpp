@@ -115,14 +115,13 @@ Variant double_softmax() {
       .options = {{"causal",
                    {"true", "false"},
                    "true: the key softmax runs over the prefix; false: over the whole sequence"}},
-      .inputs = {optional(
-                     {"initial_S", {"dk", "dv"}, Range::finite, "mean of the earlier values per key channel"},
-                     "0"),
-                 optional({"initial_log_z",
-                           {"dk"},
-                           Range::finite_or_minus_inf,
-                           "log-sum-exp of the earlier keys per channel"},
-                          "-inf")},
+      .inputs =
+          {{"initial_S", {"dk", "dv"}, Range::finite, "mean of the earlier values per key channel", "0"},
+           {"initial_log_z",
+            {"dk"},
+            Range::finite_or_minus_inf,
+            "log-sum-exp of the earlier keys per channel",
+            "-inf"}},
       .states = {{"S"}, {"log_z"}},
       .loss = {.words = "Each channel keeps a weighted mean of the values, with the exponentials of its keys "
                         "as weights. The step towards the new value has its share as the step size.",
