@@ -1,5 +1,3 @@
-#include "core/written/text_loss.h"
-
 #include <fmt/format.h>
 
 #include <random>
@@ -89,12 +87,16 @@ std::shared_ptr<const LossTerm> term_of(const LossOfMemory& of, const Record& re
       LossTerm{value, on_line, slopes, [](const Weights<double>&) { return std::nullopt; }});
 }
 
-}  // namespace
+/// How the update of a rule compares with one step down the loss that its text gives: S - rate grad L(S), S
+/// the memory that the loss reads.
+struct StepOnLoss {
+  std::string rate = {};  // an input, a setting, a result or 1; empty: no name has its value
+  double beside = 0;      // the share of the update's norm that is not along the gradient
+};
 
-StepOnLoss step_on_loss(const RuleText& rule) {
-  const LossOfMemory of(rule);
+/// Tried on random numbers.
+StepOnLoss step_on_loss(const RuleText& rule, const LossOfMemory& of) {
   StepOnLoss found;
-  found.base = of.base;
   const Record zeros = specimen(rule);
   std::mt19937 random(1);
   std::uniform_real_distribution<double> between(0.2, 0.8);
@@ -124,10 +126,12 @@ StepOnLoss step_on_loss(const RuleText& rule) {
   return found;
 }
 
+}  // namespace
+
 InnerLoss text_loss(const WrittenRule& rule) {
   const RuleText& text = rule.text;
   const LossOfMemory of(text);
-  const StepOnLoss step = step_on_loss(text);
+  const StepOnLoss step = step_on_loss(text, of);
   const Symbols symbols = written_steps(text).symbols;
   const auto letters = [&](const std::string& name) { return latex(tensor(name), symbols); };
   InnerLoss loss;

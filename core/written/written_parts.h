@@ -17,7 +17,10 @@ Record given_to(const RuleText& rule, const Sequence& sequence, Index first, Ind
 /// All that the lines compute for a token, in f64, from the memories before it.
 Record token_record(const RuleText& rule, const Sequence& sequence, Index token, const NamedStates& before);
 
-/// The columns of a memory for these data.
+/// The text's loss as the one that its rule learns by. Its problems refuse tokens whose update is no step
+/// along its gradient.
+InnerLoss text_loss(const WrittenRule& rule);
+
 Index columns_of(const RuleMemory& memory, const Sequence& sequence);
 
 /// The memory before the first token.

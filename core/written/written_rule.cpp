@@ -10,7 +10,6 @@
 #include "core/base/text.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/walk_rule.h"
-#include "core/written/text_loss.h"
 #include "core/written/written_parts.h"
 
 namespace palimpsest {
