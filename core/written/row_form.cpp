@@ -61,9 +61,7 @@ Outer outer(const Algebra& algebra, const Chain& chain, std::span<const Expressi
   std::vector<Expression> rest;
   for (const Expression& each : factors.subspan(column + 1)) {
     if (!rest.empty() && algebra.is_vector(each, true)) {
-      Expression number = rest.front();
-      for (std::size_t i = 1; i < rest.size(); ++i) number = number * rest[i];
-      result.numbers.push_back(number * each);
+      result.numbers.push_back(multiplied(rest) * each);
       rest.clear();
     } else {
       rest.push_back(each);
@@ -605,20 +603,10 @@ class RowReader {
   /// The lines that the arrays of the rows read, in the order of the text.
   void collect_definitions() {
     std::set<std::string> needed;
-    const auto need = [&](const std::optional<Expression>& x) {
-      if (!x) return;
-      for (const std::string& name : operands(*x)) needed.insert(name);
+    const auto need = [&](const Expression& x) {
+      for (const std::string& name : operands(x)) needed.insert(name);
     };
-    need(form_.q);
-    need(form_.output);
-    for (const RowArrays& row : form_.rows) {
-      for (const auto& x : {row.gate, row.mu, row.beta, std::optional(row.k), row.v, row.a, row.k_plain,
-                            row.v_plain, row.beside})
-        need(x);
-    }
-    const Mixing& mixing = form_.mixing;
-    for (const auto* numbers : {&mixing.transition, &mixing.inject, &mixing.erase_sight, &mixing.read_sight})
-      for (const Expression& x : *numbers) need(x);
+    each_expression(form_, need);
     for (const RuleLine& line : std::views::reverse(rule_.lines)) {
       if (!needed.contains(line.equation.result)) continue;
       need(line.equation.expression);

@@ -46,6 +46,21 @@ struct RowForm {
   bool is_quotient = false;  // the output is that of S divided by that of the memory beside it, plus eps
 };
 
+/// Calls `visit` with every expression of a form but its definitions.
+template <class Visit>
+void each_expression(RowForm& form, Visit visit) {
+  visit(form.q);
+  for (RowArrays& row : form.rows) {
+    visit(row.k);
+    for (auto* x : {&row.gate, &row.mu, &row.beta, &row.v, &row.a, &row.k_plain, &row.v_plain, &row.beside})
+      if (*x) visit(**x);
+  }
+  if (form.output) visit(*form.output);
+  Mixing& mixing = form.mixing;
+  for (auto* numbers : {&mixing.transition, &mixing.inject, &mixing.erase_sight, &mixing.read_sight})
+    std::ranges::for_each(*numbers, visit);
+}
+
 /// How an output calls what the memory returned for the query.
 std::string read_of(const std::string& memory);
 

@@ -21,16 +21,7 @@ RowForm over_rows(RowForm form, Record specimens) {
       return piece == forgotten ? std::optional(tensor(forgotten_share)) : std::nullopt;
     });
   };
-  replace(form.q);
-  for (RowArrays& row : form.rows) {
-    replace(row.k);
-    for (auto* x : {&row.gate, &row.mu, &row.beta, &row.v, &row.a, &row.k_plain, &row.v_plain, &row.beside})
-      if (*x) replace(**x);
-  }
-  if (form.output) replace(*form.output);
-  Mixing& mixing = form.mixing;
-  for (auto* numbers : {&mixing.transition, &mixing.inject, &mixing.erase_sight, &mixing.read_sight})
-    std::ranges::for_each(*numbers, replace);
+  each_expression(form, replace);
   for (Equation& line : form.definitions) replace(line.expression);
   return form;
 }
