@@ -219,10 +219,10 @@ std::optional<FaultRun> run_with(const Fault& fault, Trace& trace,
   return run;
 }
 
-void EquationEditor::replace(std::initializer_list<Purpose> purposes, const Replacement& replacement) {
+void EquationEditor::replace(const std::vector<Purpose>& purposes, const Replacement& replacement) {
   for (Phase& phase : equations_.phases) {
     for (Operation& operation : phase.operations) {
-      const bool is_meant = purposes.size() == 0 || is_among(operation.purpose, purposes);
+      const bool is_meant = purposes.empty() || is_among(operation.purpose, purposes);
       if (is_meant) operation.equation.expression = replaced(operation.equation.expression, replacement);
     }
   }
@@ -249,9 +249,9 @@ void EquationEditor::insert(const Operation& operation, const Symbol& symbol) {
 }
 
 bool EquationEditor::is(const Expression& x, Role role) const {
-  if (x.kind() != Expression::Kind::tensor) return false;
-  const auto symbol = equations_.symbols.find(x.name());
-  return symbol != equations_.symbols.end() && symbol->second.role == role;
+  const bool is_tensor = x.kind() == Expression::Kind::tensor;
+  const Symbol* const symbol = is_tensor ? value_at(equations_.symbols, x.name()) : nullptr;
+  return symbol && symbol->role == role;
 }
 
 Expression EquationEditor::one_block_late(const std::string& name) {
@@ -289,6 +289,10 @@ Replacement renamed(std::string function, std::string other) {
     if (!is_call(x, function)) return std::nullopt;
     return call(other, {x.arguments().begin(), x.arguments().end()});
   };
+}
+
+std::function<void(EquationEditor&)> replacing(std::vector<Purpose> purposes, Replacement replacement) {
+  return [=](EquationEditor& equations) { equations.replace(purposes, replacement); };
 }
 
 EditedTrace::EditedTrace(std::shared_ptr<const Trace> right, Equations equations) : right_(std::move(right)) {

@@ -152,11 +152,9 @@ void transposed_state(EquationEditor& equations) {
                     });
 }
 
-void scale_twice(EquationEditor& equations) {
-  equations.replace({}, [](const Expression& x) -> Changed {
-    const bool is_scaled = is(x, Kind::product) && first(x) == tensor("scale");
-    return is_scaled ? Changed(tensor("scale") * x) : std::nullopt;
-  });
+Changed scaled_twice(const Expression& x) {
+  const bool is_scaled = is(x, Kind::product) && first(x) == tensor("scale");
+  return is_scaled ? Changed(tensor("scale") * x) : std::nullopt;
 }
 
 /// As a factor it is removed; a function that takes it gets 1.
@@ -187,12 +185,10 @@ void edit_carried_rows(EquationEditor& equations, const std::string& function) {
                     });
 }
 
-void momentum_dropped(EquationEditor& equations) {
-  equations.replace({Purpose::momentum}, whole([&](const Expression& x) -> Changed {
-                      if (is_call(x, "batch_momentum")) return first(x);
-                      if (is(x, Kind::sum) && is(first(x), Kind::product)) return second(x);
-                      return std::nullopt;
-                    }));
+Changed without_momentum(const Expression& x) {
+  if (is_call(x, "batch_momentum")) return first(x);
+  if (is(x, Kind::sum) && is(first(x), Kind::product)) return second(x);
+  return std::nullopt;
 }
 
 void state_never_fades(EquationEditor& equations) {
@@ -209,19 +205,14 @@ void state_never_fades(EquationEditor& equations) {
                     });
 }
 
-void write_sign(EquationEditor& equations) {
-  equations.replace({Purpose::write, Purpose::carry, Purpose::learn},
-                    whole([](const Expression& x) -> Changed {
-                      if (is(x, Kind::sum)) return first(x) - second(x);
-                      if (is(x, Kind::difference)) return first(x) + second(x);
-                      return std::nullopt;
-                    }));
+Changed with_other_sign(const Expression& x) {
+  if (is(x, Kind::sum)) return first(x) - second(x);
+  if (is(x, Kind::difference)) return first(x) + second(x);
+  return std::nullopt;
 }
 
-void nothing_erased(EquationEditor& equations) {
-  equations.replace({Purpose::error, Purpose::rest}, whole([](const Expression& x) -> Changed {
-                      return is(x, Kind::difference) ? Changed(first(x)) : std::nullopt;
-                    }));
+Changed without_subtrahend(const Expression& x) {
+  return is(x, Kind::difference) ? Changed(first(x)) : std::nullopt;
 }
 
 /// In the forms of many rows the diagonal of the scores goes; in the recurrent form the state after the write
@@ -267,10 +258,11 @@ std::span<const Fault> faults() {
        "an erase, or a prediction that is corrected", stale_erase},
       {"nothing-erased", "Erase omitted",
        "The value is written, not the error: the delta rule becomes linear attention.", "an error to write",
-       nothing_erased},
+       replacing({Purpose::error, Purpose::rest}, whole(without_subtrahend))},
       {"write-sign", "Wrong sign of the write",
        "The step increases the loss. A common cause: the gradient is used as the error.",
-       "a write in an equation of its own", write_sign},
+       "a write in an equation of its own",
+       replacing({Purpose::write, Purpose::carry, Purpose::learn}, whole(with_other_sign))},
       {"strength-forgotten", "Strength forgotten",
        "beta, the learning rate or the step size is omitted: every token is written in full.",
        "a write strength", strength_forgotten},
@@ -295,9 +287,7 @@ std::span<const Fault> faults() {
        "The running product stops before the token's own gate: an exclusive sum of logarithms instead of an "
        "inclusive one.",
        "a running product of gates",
-       [](EquationEditor& equations) {
-         equations.replace({Purpose::fade_in}, renamed("cumulative_decay", "cumulative_decay_before"));
-       }},
+       replacing({Purpose::fade_in}, renamed("cumulative_decay", "cumulative_decay_before"))},
       {"undecayed-read", "Memory read without its decay",
        "The queries of a block read the carried-in memory without its decay.",
        "a decayed read of the carried-in memory",
@@ -311,12 +301,9 @@ std::span<const Fault> faults() {
       {"writes-never-fade", "Writes carried on undecayed",
        "The writes of a block are carried on in full, without the decay to its end.",
        "writes that decay to the end of a block",
-       [](EquationEditor& equations) {
-         equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
-                           without_factor([](const Expression& x) {
-                             return is(x, Kind::tensor) && is_among(x.name(), {"g_out", "m_out"});
-                           }));
-       }},
+       replacing({Purpose::gathered, Purpose::carry, Purpose::keys}, without_factor([](const Expression& x) {
+                   return is(x, Kind::tensor) && is_among(x.name(), {"g_out", "m_out"});
+                 }))},
       {"edge-lost", "Last row lost at a chunk's edge",
        "The carry omits the last row of a block: an off-by-one error.", "a sum over the rows of a block",
        [](EquationEditor& equations) { edit_carried_rows(equations, "without_last_row"); }},
@@ -331,7 +318,7 @@ std::span<const Fault> faults() {
        "S is read where Sᵀ is meant. The shapes agree if keys and values have equally many channels.",
        "a product of the memory and a query", transposed_state},
       {"scale-twice", "Scale applied twice", "The query is scaled once on input and again in the formula.",
-       "a scale other than 1", scale_twice,
+       "a scale other than 1", replacing({}, scaled_twice),
        "the feature map divides by the norm of the query, which cancels the scale"},
       {"normaliser-forgotten", "Normaliser forgotten",
        "The weighted values are not divided by the sum of the weights.", "a sum of weights",
@@ -339,26 +326,19 @@ std::span<const Fault> faults() {
       {"multiplicative-mask", "Multiplicative mask in the softmax",
        "Later scores become 0 instead of minus infinity: exp(0) = 1, so later tokens keep a weight.",
        "a mask on scores, and a token that is not the last",
-       [](EquationEditor& equations) { equations.replace({}, renamed("causal", "causal_product")); }},
+       replacing({}, renamed("causal", "causal_product"))},
       {"unscaled-merge", "Unscaled tile merge",
        "Earlier sums are not rescaled when a tile has a larger maximum. Without such a tile nothing changes.",
        "tiles that are merged",
-       [](EquationEditor& equations) {
-         equations.replace({Purpose::denominator, Purpose::numerator}, without_call("exp_difference"));
-       }},
+       replacing({Purpose::denominator, Purpose::numerator}, without_call("exp_difference"))},
       {"momentum-dropped", "Momentum dropped", "Each step ignores the direction of the previous step.",
-       "a momentum in an equation of its own", momentum_dropped},
+       "a momentum in an equation of its own", replacing({Purpose::momentum}, whole(without_momentum))},
       {"norm-not-differentiated", "Gradient ignores the layer norm",
        "The gradient is computed as if the output were not normalised.", "a layer norm inside the loss",
-       [](EquationEditor& equations) {
-         equations.replace({Purpose::gradient},
-                           calls({"layer_norm_gradient", "row_layer_norm_gradient"}, first));
-       }},
+       replacing({Purpose::gradient}, calls({"layer_norm_gradient", "row_layer_norm_gradient"}, first))},
       {"bend-not-differentiated", "Gradient ignores the activation",
        "The backward pass treats the hidden units as linear.", "hidden units",
-       [](EquationEditor& equations) {
-         equations.replace({Purpose::hidden_gradient}, without_call("gelu_derivative"));
-       }},
+       replacing({Purpose::hidden_gradient}, without_call("gelu_derivative"))},
   };
   return table;
 }

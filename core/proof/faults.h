@@ -20,14 +20,13 @@ class EquationEditor {
 
   /// Replaces pieces of the formulas of the operations with one of these purposes; none: of every operation.
   /// Replaced pieces are not visited again.
-  void replace(std::initializer_list<Purpose> purposes, const Replacement& replacement);
+  void replace(const std::vector<Purpose>& purposes, const Replacement& replacement);
   void carries(const std::function<void(std::vector<Carry>&)>& edit);
   /// Inserts an operation before the first that reads its result, in every phase that has one.
   void insert(const Operation& operation, const Symbol& symbol);
   bool is(const Expression& x, Role role) const;
   /// The tensor `name` of the previous block, under a new name; 0 in the first block.
   Expression one_block_late(const std::string& name);
-  /// Whether any operation has this purpose.
   bool has(Purpose purpose) const;
   /// The edited equations, lines included.
   Equations take();
@@ -41,6 +40,9 @@ bool is_call(const Expression& x, std::string_view function);
 
 /// Calls of `function` become calls of `other`, on the same arguments.
 Replacement renamed(std::string function, std::string other);
+
+/// An edit that replaces such pieces, whatever else there is.
+std::function<void(EquationEditor&)> replacing(std::vector<Purpose> purposes, Replacement replacement);
 
 /// The steps of a form with other equations, evaluated by these alone (core/steps/interpreted.h), in f64; the
 /// rest is that of the right trace. record() throws StepError where an equation cannot be evaluated.
@@ -105,7 +107,6 @@ const Fault& find_fault(std::string_view id);
 /// Fault::needs).
 std::optional<Equations> with_fault(const Fault& fault, const Equations& right);
 
-/// Whether any equation or carry differs.
 bool operator==(const Equations& a, const Equations& b);
 
 /// The first step in which a form differs from the right one.

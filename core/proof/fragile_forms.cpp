@@ -190,10 +190,7 @@ std::span<const FragileForm> fragile_forms() {
        "strong gate the sums are large, and small differences lose their digits."},
       {{"doubled-inverse", "Inverse by doubling",
         "(I + N)⁻¹ as (I − N)(I + N²)(I + N⁴)…: matrix products instead of a solve row by row.",
-        "a triangular system",
-        [](EquationEditor& equations) {
-          equations.replace({}, renamed("solve_unit_lower", "solve_by_doubling"));
-        }},
+        "a triangular system", replacing({}, renamed("solve_unit_lower", "solve_by_doubling"))},
        "Keys of a block resemble each other and beta is near 1: the powers of N grow to 10¹⁶ and more. They "
        "cancel, and no digit of the result is left."},
       {find_fault("multiplicative-mask"),
