@@ -40,6 +40,12 @@ Term operator-(const Term& a);
 Term operator*(const Term& a, const Term& b);
 Term operator/(const Term& a, const Term& b);
 
+// So that a function of cells is written once for terms and numbers.
+using std::exp;
+using std::log;
+using std::sqrt;
+using std::tanh;
+
 /// Written "exp(a)", "√(a)", "log(a)", "tanh(a)" and "max(a, b)".
 Term exp(const Term& a);
 Term sqrt(const Term& a);
@@ -88,7 +94,6 @@ class CallCell {
   Term at(std::size_t argument, Subscript row, Subscript column) const;
   /// The cell of an argument at the same place.
   Term here(std::size_t argument) const { return at(argument, row_, column_); }
-  /// A number that stands in the formula itself.
   Term number(double value) const { return palimpsest::number(value); }
   /// Notes a block of an argument as read.
   void reads(std::size_t argument, Index first_row, Index first_column, Index rows, Index columns) const;

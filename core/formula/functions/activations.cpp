@@ -11,20 +11,11 @@ std::vector<Function> activation_functions() {
   const auto called = [&](const char* name, auto cell) { return elementwise(name, applied(name), cell); };
   return {
       called("sigmoid",
-             [](const auto& cell) {
-               using std::exp;
-               return cell.number(1) / (cell.number(1) + exp(-cell.here(0)));
-             }),
-      called("silu",
-             [](const auto& cell) {
-               using std::exp;
-               return cell.here(0) / (cell.number(1) + exp(-cell.here(0)));
-             }),
+             [](const auto& cell) { return cell.number(1) / (cell.number(1) + exp(-cell.here(0))); }),
+      called("silu", [](const auto& cell) { return cell.here(0) / (cell.number(1) + exp(-cell.here(0))); }),
       // log(1 + exp(x)), with the larger summand in front so that nothing overflows.
       called("softplus",
              [](const auto& cell) {
-               using std::exp;
-               using std::log;
                const auto x = cell.here(0);
                const auto positive = maximum(x, cell.number(0));
                return positive + log(cell.number(1) + exp(-maximum(x, -x)));
@@ -32,26 +23,14 @@ std::vector<Function> activation_functions() {
       called("relu", [](const auto& cell) { return maximum(cell.here(0), cell.number(0)); }),
       called("elu",
              [](const auto& cell) {
-               using std::exp;
                const auto x = cell.here(0);
                const auto negative = -maximum(-x, cell.number(0));
                return maximum(x, cell.number(0)) + (exp(negative) - cell.number(1));
              }),
-      called("tanh",
-             [](const auto& cell) {
-               using std::tanh;
-               return tanh(cell.here(0));
-             }),
-      elementwise("log", {R"(\log\left(#1\right))"},
-                  [](const auto& cell) {
-                    using std::log;
-                    return log(cell.here(0));
-                  }),
+      called("tanh", [](const auto& cell) { return tanh(cell.here(0)); }),
+      elementwise("log", {R"(\log\left(#1\right))"}, [](const auto& cell) { return log(cell.here(0)); }),
       elementwise("sqrt", {"#1^{1/2}", Precedence::product, Precedence::atom},
-                  [](const auto& cell) {
-                    using std::sqrt;
-                    return sqrt(cell.here(0));
-                  }),
+                  [](const auto& cell) { return sqrt(cell.here(0)); }),
       called("abs", [](const auto& cell) { return maximum(cell.here(0), -cell.here(0)); }),
   };
 }

@@ -158,10 +158,6 @@ std::vector<Function> elementwise_functions() {
     return x / cell.number(2) * (cell.number(1) + bent(x));
   };
   const auto add_to_rows = [](const auto& cell) { return cell.here(0) + cell.at(1, cell.column(), 0); };
-  const auto exponential = [](const auto& cell) {
-    using std::exp;
-    return exp(cell.here(0));
-  };
   const auto exp_difference = [](const auto& cell) {
     const auto x = cell.here(0);
     return exp_below(x, cell.at(1, cell.row(), 0));
@@ -182,7 +178,8 @@ std::vector<Function> elementwise_functions() {
       function("sum_of_rows", "[L, D] -> [D, 1]", {R"(#1^{\top} \mathbf{1})", product, atom}, sum_of_rows,
                explain_sum_of_rows),
       function("row_softmax", "[L, M] -> [L, M]", applied("softmax"), row_softmax, explain_softmax),
-      by_cell("exp", "[L, M] -> [L, M]", {R"(\exp\left(#1\right))"}, exponential),
+      by_cell("exp", "[L, M] -> [L, M]", {R"(\exp\left(#1\right))"},
+              [](const auto& cell) { return exp(cell.here(0)); }),
       function("row_max", "[L, M] -> [L, 1]", applied("rowmax"), row_max, explain_row_max),
       function("row_sum", "[L, M] -> [L, 1]", applied("rowsum"), row_sum, explain_row_sum),
       by_cell("maximum", "[L, M], [L, M] -> [L, M]", {R"(\max\left(#1, #2\right))"},

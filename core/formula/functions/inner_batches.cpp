@@ -176,7 +176,6 @@ std::vector<Function> inner_batch_functions() {
     return cell.at(0, cell.shape(0).rows - cell.shape(1).rows + cell.row(), cell.column());
   };
   const auto step_decay = [](const auto& cell) {
-    using std::exp;
     const Index V = cell.shape(0).columns;
     const Index c = cell.column() % V;
     return exp(cell.at(0, cell.column() / V, c) * cell.at(1, cell.row(), c));

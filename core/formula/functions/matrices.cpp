@@ -101,23 +101,12 @@ Matrix<double> gains(Arguments a) {
   return result;
 }
 
-/// The same from the arguments of a call.
-Matrix<double> uncertainty_after(CallCell& cell, Index rows) {
-  std::vector<Matrix<double>> arguments = {whole(cell, 0)};
-  for (const std::size_t i : {1, 2, 3}) arguments.push_back(first_rows(cell, i, rows));
-  return uncertainty_after(arguments, rows);
-}
-
-Term explain_uncertainty(CallCell& cell) {
-  const Index L = cell.shape(1).rows;
-  const Matrix<double> P = uncertainty_after(cell, L);
-  return symbol(fmt::format("(R({})⁻¹)[{},{}]", L, cell.row(), cell.column()), P(cell.row(), cell.column()));
-}
-
 Term explain_gains(CallCell& cell) {
   const Index i = cell.row();
   const Index d = cell.column();
-  const Matrix<double> P = uncertainty_after(cell, i + 1);
+  std::vector<Matrix<double>> arguments = {whole(cell, 0)};
+  for (const std::size_t argument : {1, 2, 3}) arguments.push_back(first_rows(cell, argument, i + 1));
+  const Matrix<double> P = uncertainty_after(arguments, i + 1);
   const auto product = [&](const Subscript& j) {
     return symbol(fmt::format("P({})[{},{}]", i, d, j.text()), P(d, j.index)) * cell.at(1, i, j);
   };
@@ -173,6 +162,9 @@ std::vector<Function> matrix_functions() {
   const auto restoring_factor = [](const auto& cell) {
     return cell.here(1) / (cell.here(0) + cell.at(2, 0, 0));
   };
+  const auto inverse_words = [](const CallCell& cell) {
+    return fmt::format("(R({})⁻¹)[{},{}]", cell.shape(1).rows, cell.row(), cell.column());
+  };
   const auto is_wide = [](std::span<const Shape> a) { return a[0].rows <= a[0].columns; };
   return {
       function("solve_symmetric", "[K, K], [K, D] -> [K, D]", {"#1^{-1} #2", product, atom}, solve_symmetric,
@@ -182,10 +174,11 @@ std::vector<Function> matrix_functions() {
           subscripted(
               R"(\left[\left(#1_{i} #2 + \sum_{j} #3_{ij} #4_{j}^{\otimes 2} + #5\right)^{-1} #6_{i}\right]_{i})"),
           solve_grams, explain_solve_grams),
-      function("least_squares_inverse", "[K, K], [L, K], [L, 1], [L, 1] -> [K, K]",
-               {R"(\left(#3_{1:L}\, #1^{-1} + \sum_{j} #3_{j+1:L}\, #4_{j}\, #2_{j}^{\otimes 2}\right)^{-1})",
-                product, atom},
-               uncertainty, explain_uncertainty),
+      by_number(
+          "least_squares_inverse", "[K, K], [L, K], [L, 1], [L, 1] -> [K, K]",
+          {R"(\left(#3_{1:L}\, #1^{-1} + \sum_{j} #3_{j+1:L}\, #4_{j}\, #2_{j}^{\otimes 2}\right)^{-1})",
+           product, atom},
+          uncertainty, 4, inverse_words),
       function(
           "least_squares_gains", "[K, K], [L, K], [L, 1], [L, 1] -> [L, K]",
           subscripted(
