@@ -73,12 +73,12 @@ class Losses {
         const auto [known, is_new] = places_.try_emplace({name, *as}, lost_.size());
         if (is_new) {
           const bool by_token = value.rows() == block.count;
-          const auto symbol = exact_.symbols.find(name);
+          const Symbol* const symbol = value_at(exact_.symbols, name);
           lost_.push_back({.as = *as,
                            .tensor = name,
                            .operation = made ? made->operation.id : "",
                            .title = made ? made->operation.title : "",
-                           .is_gate = symbol != exact_.symbols.end() && symbol->second.role == Role::gate,
+                           .is_gate = symbol && symbol->role == Role::gate,
                            .block = index,
                            .token = block.first_token + (by_token ? i : block.count - 1),
                            .row = i,

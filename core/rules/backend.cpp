@@ -148,8 +148,13 @@ class CpuBackend : public Backend {
                                 const HeadDone& head_done) const override {
     if (heads.empty()) return {};
     require(precision);
-    if (!only_asks_ && has_kernel(variant, heads.front(), form, precision))
-      return run_together(variant, heads, form, precision, chunk_size, std::move(stop), head_done);
+    if (!only_asks_ && has_kernel(variant, heads.front(), form, precision)) {
+      // The kernel shares heads and their columns among threads itself.
+      std::vector<Output> outputs =
+          variant.rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines_);
+      for (std::size_t head = 0; head_done && head < heads.size(); ++head) head_done();
+      return outputs;
+    }
     const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
     std::vector<Output> outputs(heads.size());
     parallel_for(static_cast<Index>(heads.size()), heads_at_once(footprint.work, processor_threads()),
@@ -184,16 +189,6 @@ class CpuBackend : public Backend {
   /// Whether the engines have a fast kernel for such heads. The clear ones take all others.
   bool has_kernel(const Variant& variant, const Sequence& head, Form form, Precision precision) const {
     return variant.rule->kernel(head, form, precision, engines_) != KernelKind::plain;
-  }
-
-  /// By a kernel that shares heads and their columns among threads itself.
-  std::vector<Output> run_together(const Variant& variant, std::span<const Sequence> heads, Form form,
-                                   Precision precision, Index chunk_size, std::stop_token stop,
-                                   const HeadDone& head_done) const {
-    std::vector<Output> outputs =
-        variant.rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines_);
-    for (std::size_t head = 0; head_done && head < heads.size(); ++head) head_done();
-    return outputs;
   }
 
   const DeviceEngines& engines_;

@@ -141,17 +141,12 @@ class RowWalk : public Walk<Scalar> {
       const bool is_common = is_among(name, {"q", "k", "v"});
       const std::string shown = is_common && form_ != Form::recurrent ? capitalised(name) : name;
       Matrix<Scalar> given = sequence_.at(name).template rows<Scalar>(block.first_token, block.count);
-      const auto same = made.find(shown);
-      if (same != made.end()) {
-        Matrix<Scalar> expected = given;
-        if (name == "q") expected *= static_cast<Scalar>(sequence_.parameter("scale"));
-        if (name == "alpha" && sequence_.gates_are_logs) expected = exponential(given.array()).matrix();
-        require_same(name, same->second, expected, name == "alpha");
-        if (name == "q") same->second = given;  // shown before its scale
-      } else {
-        if (name == "alpha" && sequence_.gates_are_logs) given = exponential(given.array()).matrix();
-        made.emplace(shown, std::move(given));
-      }
+      if (name == "alpha" && sequence_.gates_are_logs) given = exponential(given.array()).matrix();
+      const auto [same, is_new] = made.try_emplace(shown, given);
+      if (is_new) continue;
+      const double factor = name == "q" ? sequence_.parameter("scale") : 1;
+      require_same(name, same->second, given * static_cast<Scalar>(factor), name == "alpha");
+      if (name == "q") same->second = given;  // shown before its scale
     }
     for (const auto& [name, rows] : made) {
       if (recorder.has(name)) {
