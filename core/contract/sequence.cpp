@@ -17,9 +17,7 @@ const MatrixView& Sequence::at(std::string_view name) const {
 }
 
 void Sequence::add(const std::string& name, const Matrix<double>& rows) {
-  std::vector<double> values(rows.data(), rows.data() + rows.size());
-  added_.push_back(
-      std::make_shared<const Array>(std::vector<Index>{rows.rows(), rows.cols()}, std::move(values)));
+  added_.push_back(std::make_shared<const Array>(array_of(rows, {rows.rows(), rows.cols()})));
   views_.insert_or_assign(name, MatrixView(*added_.back(), 0, rows.rows(), rows.cols(), rows.cols()));
   if (!is_among(name, with_tokens_)) with_tokens_.push_back(name);
 }

@@ -84,7 +84,7 @@ class LactWalk : public OperatorWalk<LactTokens, Scalar> {
   Carried<Scalar> initial() const override {
     const Matrix<Scalar> S = sequence_.at("initial_S").template all<Scalar>();
     const Matrix<Scalar> zero = Matrix<Scalar>::Zero(S.rows(), S.cols());
-    return {S, sequence_.has("initial_M") ? sequence_.at("initial_M").template all<Scalar>() : zero, zero};
+    return {S, given_or_zero(sequence_, "initial_M", S.rows(), S.cols()).template cast<Scalar>(), zero};
   }
 
   NamedStates states(const Carried<Scalar>& carried) const override {
@@ -247,8 +247,7 @@ bool runs_as_row_program(const Settings& settings) {
   return is_row_program(settings) && settings.option("loss") == "l2";
 }
 
-template <class Scalar>
-Program<Scalar> lact_rows(const Rows<Scalar>& rows) {
+constexpr auto lact_rows = []<class Scalar>(const Rows<Scalar>& rows) -> Program<Scalar> {
   const Sequence& sequence = rows.sequence;
   const auto batch = inner_batch(sequence.settings);
   const bool updates_first = sequence.option("order") == "update_first";
@@ -275,14 +274,13 @@ Program<Scalar> lact_rows(const Rows<Scalar>& rows) {
           .erase_sight = rows.every_row({1, 0}),
           .read_sight = rows.every_row({1, updates_first ? Scalar(1) : Scalar(0)}),
           .read_after = read_after};
-}
+};
 
 std::shared_ptr<const Rule> lact_row_program() {
   const auto structure = [](const Settings& settings) {
     const Erase erase = settings.option("loss") == "l2" ? Erase::decayed : Erase::none;
     return Structure{.erase = erase, .beta = true, .parts = "SM"};
   };
-  const auto encoder = []<class Scalar>(const Rows<Scalar>& rows) { return lact_rows(rows); };
   const auto initial = [](const Sequence& sequence) {
     const Index K = sequence.dk;
     Matrix<double> state(2 * K, sequence.dv);
@@ -296,8 +294,10 @@ std::shared_ptr<const Rule> lact_row_program() {
     if (sequence.tokens > 0) S += state.bottomRows(K);
     return NamedStates{{"S", S}, {"M", state.bottomRows(K)}};
   };
-  return std::make_shared<RowRule>(RowDeclaration{
-      .structure = structure, .encoder = encoder, .notation = learning_notation, .states = {initial, named}});
+  return std::make_shared<RowRule>(RowDeclaration{.structure = structure,
+                                                  .encoder = lact_rows,
+                                                  .notation = learning_notation,
+                                                  .states = {initial, named}});
 }
 
 constexpr const char* batch_words =
@@ -343,7 +343,7 @@ std::vector<InnerProblem> lact_problems(const InnerContext& context) {
 void hand_over_column_norm(const Sequence& finished, Arrays& more) {
   if (finished.has("column_norm") || finished.option("weight_norm") != "true") return;
   const RowVector<double> norms = finished.at("initial_S").all<double>().colwise().stableNorm();
-  more["column_norm"] = Array({norms.size()}, std::vector<double>(norms.data(), norms.data() + norms.size()));
+  more["column_norm"] = array_of(norms, {norms.size()});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "core/costs/costs.h"
 #include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
 #include "core/rules/walk_rule.h"
 #include "core/variants/variants.h"
 
@@ -17,8 +18,7 @@ class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
   }
 
   Carried<Scalar> initial() const override {
-    if (sequence_.has("initial_state")) return {sequence_.at("initial_state").template all<Scalar>()};
-    return {Matrix<Scalar>::Zero(sequence_.dk, sequence_.dv)};
+    return {given_or_zero(sequence_, "initial_state", sequence_.dk, sequence_.dv).template cast<Scalar>()};
   }
 
   NamedStates states(const Carried<Scalar>& carried) const override {

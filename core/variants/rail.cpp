@@ -368,9 +368,8 @@ std::optional<double> rail_place(const std::string& variant, const Settings& set
     if (i + 1 == stops.size()) continue;
     const Variant* joint = all_joints().stretches[i].joint;
     if (!joint || joint->id != variant) continue;
-    const auto given = settings.parameters.find(rail_parameter);
-    return static_cast<double>(i) +
-           (given == settings.parameters.end() ? *joint->parameters.back().standard : given->second);
+    const double* const given = value_at(settings.parameters, rail_parameter);
+    return static_cast<double>(i) + (given ? *given : *joint->parameters.back().standard);
   }
   return std::nullopt;
 }

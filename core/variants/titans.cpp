@@ -14,8 +14,7 @@ Structure titans_structure(const Settings& settings) {
 
 /// Momentum (S, M); with batches of several tokens also F, the memory that their gradients are taken at.
 ///   S <- (1 - f) S + eta M + theta k u^T,  M <- eta M + theta k u^T,  F <- S at the start of a batch
-template <class Scalar>
-Program<Scalar> titans_rows(const Rows<Scalar>& rows) {
+constexpr auto titans_rows = []<class Scalar>(const Rows<Scalar>& rows) -> Program<Scalar> {
   const Index batch = inner_batch(rows.sequence.settings);
   const bool exact = batch == 1;
   const Index p = exact ? 2 : 3;
@@ -37,7 +36,7 @@ Program<Scalar> titans_rows(const Rows<Scalar>& rows) {
           .inject = exact ? rows.every_row({1, 1}) : rows.every_row({1, 1, 0}),
           .erase_sight = exact ? rows.every_row({1, 0}) : rows.every_row({0, 0, 1}),
           .read_sight = exact ? rows.every_row({1, 0}) : rows.every_row({1, 0, 0})};
-}
+};
 
 /// Within a batch the gradients are taken at the state at its start.
 std::vector<Carry> token_carries(bool exact) {
@@ -107,7 +106,6 @@ Variant titans() {
     const Index K = sequence.dk;
     return NamedStates{{"S", state.topRows(K)}, {"M", state.middleRows(K, K)}};
   };
-  const auto encoder = []<class Scalar>(const Rows<Scalar>& rows) { return titans_rows(rows); };
   return {
       .id = "titans",
       .label = "Titans (linear memory)",
@@ -142,7 +140,7 @@ Variant titans() {
                        "S_t = (1-f_t)S_{t-1} + M_t",
                .problems = titans_problems},
       .rule = std::make_shared<RowRule>(RowDeclaration{.structure = titans_structure,
-                                                       .encoder = encoder,
+                                                       .encoder = titans_rows,
                                                        .notation = titans_notation,
                                                        .states = {titans_initial, named}}),
   };

@@ -235,8 +235,7 @@ Variant network_variant(Variant variant, const NetworkPlanOf& plan,
 /// Without layer norm, spec 3.10 as a row program in two parts: the weights W that the batch began with, and
 /// what its tokens have gathered since, A. Every token corrects the prediction of W and is read from W +
 /// sigma A; at the next batch A is added to W.
-template <class Scalar>
-Program<Scalar> ttt_linear_rows(const Rows<Scalar>& rows) {
+constexpr auto ttt_linear_rows = []<class Scalar>(const Rows<Scalar>& rows) -> Program<Scalar> {
   const Sequence& sequence = rows.sequence;
   const Index batch = inner_batch(sequence.settings);
   Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
@@ -259,13 +258,12 @@ Program<Scalar> ttt_linear_rows(const Rows<Scalar>& rows) {
           .inject = rows.every_row({0, 1}),
           .erase_sight = rows.every_row({1, 0}),
           .read_sight = read_sight};
-}
+};
 
 std::shared_ptr<const Rule> ttt_linear_row_program() {
   const auto structure = [](const Settings&) {
     return Structure{.erase = Erase::decayed, .beta = true, .parts = "WA"};
   };
-  const auto encoder = []<class Scalar>(const Rows<Scalar>& rows) { return ttt_linear_rows(rows); };
   const auto initial = [](const Sequence& sequence) {
     Matrix<double> state = Matrix<double>::Zero(2 * sequence.dk, sequence.dv);
     state.topRows(sequence.dk) = given_or_zero(sequence, "initial_state", sequence.dk, sequence.dv);
@@ -277,8 +275,10 @@ std::shared_ptr<const Rule> ttt_linear_row_program() {
         sequence.tokens == 0 ? 0 : sigma_at(sequence, (sequence.tokens - 1) % inner_batch(sequence.settings));
     return NamedStates{{"S", state.topRows(K) + sigma * state.bottomRows(K)}};
   };
-  return std::make_shared<RowRule>(RowDeclaration{
-      .structure = structure, .encoder = encoder, .notation = learning_notation, .states = {initial, named}});
+  return std::make_shared<RowRule>(RowDeclaration{.structure = structure,
+                                                  .encoder = ttt_linear_rows,
+                                                  .notation = learning_notation,
+                                                  .states = {initial, named}});
 }
 
 }  // namespace
