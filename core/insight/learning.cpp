@@ -66,18 +66,13 @@ void require_loss(const Variant& variant) {
 /// The engine's record of one pair at the start of a batch: its gradient sums are the gradients of the pair.
 Record engine_record(const StoredPairs& pair, const Weights<double>& W,
                      const std::optional<LayerNorm<double>>& norm) {
-  const NetworkPlan plan = {{"W1", "W2"}, {"b1", "b2"}};
   Carried<double> carried = {W[0], W[1].transpose(), W[2], W[3].transpose()};
   for (std::size_t parameter = 0; parameter < W.size(); ++parameter)
     carried.push_back(Matrix<double>::Zero(carried[parameter].rows(), carried[parameter].cols()));
   const Matrix<double> key = pair.keys.bottomRows(1);
   const Vector<double> one = Vector<double>::Ones(1);
-  const NetworkRows<double> rows = {.Q = key,
-                                    .K = key,
-                                    .V = pair.values.bottomRows(1),
-                                    .eta = one,
-                                    .sigma = one,
-                                    .network = std::make_shared<const InnerNetwork<double>>(plan, norm)};
+  NetworkRows<double> rows = {key, key, pair.values.bottomRows(1), one, one};
+  rows.network = std::make_shared<const InnerNetwork<double>>(NetworkPlan{{"W1", "W2"}, {"b1", "b2"}}, norm);
   Record record;
   Recorder recorder(record);
   compute_block<double>({.form = Form::recurrent, .tap = &recorder}, rows, carried);

@@ -314,9 +314,8 @@ Record specimen(const RuleText& rule) {
 }
 
 const RuleLine* line_of(const RuleText& rule, std::string_view result) {
-  const auto found =
-      std::ranges::find_if(rule.lines, [&](const RuleLine& line) { return line.equation.result == result; });
-  return found == rule.lines.end() ? nullptr : &*found;
+  return row_called(
+      rule.lines, result, [](const RuleLine& line) -> auto& { return line.equation.result; });
 }
 
 bool is_memory_after(const RuleText& rule, std::string_view result) {
@@ -325,9 +324,8 @@ bool is_memory_after(const RuleText& rule, std::string_view result) {
 }
 
 bool is_fixed(const RuleText& rule, const Expression& x) {
-  return std::ranges::all_of(operands(x), [&](const std::string& name) {
-    return row_called(rule.parameters, name, &Parameter::name) != nullptr;
-  });
+  const auto is_setting = [&](const auto& name) { return is_among(name, rule.parameters, &Parameter::name); };
+  return std::ranges::all_of(operands(x), is_setting);
 }
 
 RuleText parse_rule_text(std::string_view text) { return RuleReader(text).read(); }
