@@ -3,11 +3,15 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // for the hook that runs when a context ends
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 
 namespace palimpsest {
 
@@ -37,6 +41,28 @@ T& context_local() {
   found = instance.get();
   return *found;
 }
+
+/// The hash of a text, of a hash, or of a tuple of values and texts: the same for a string and a view of it.
+struct TextHash {
+  using is_transparent = void;
+
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  std::size_t operator()(std::size_t hash) const { return hash; }
+
+  template <class... Part>
+  std::size_t operator()(const std::tuple<Part...>& parts) const {
+    std::size_t hash = 0;
+    std::apply([&](const auto&... part) { ((hash = hash * 1'000'003 + of(part)), ...); }, parts);
+    return hash;
+  }
+
+ private:
+  static std::size_t of(std::string_view text) { return std::hash<std::string_view>()(text); }
+  template <class Part>
+  requires(!std::convertible_to<Part, std::string_view>) static std::size_t of(const Part& part) {
+    return std::hash<Part>()(part);
+  }
+};
 
 /// What `make` made of `key` in the current Dear ImGui context, until the next call with another key. For one
 /// place in the program, as every lambda has a type of its own.
@@ -82,7 +108,7 @@ class FrameCache {
     std::erase_if(entries_, [&](const auto& entry) { return frame - entry.second.last_used > frames_kept; });
   }
 
-  std::map<Key, Entry, std::less<>> entries_;
+  std::unordered_map<Key, Entry, TextHash, std::equal_to<>> entries_;
   int swept_ = 0;
 };
 
