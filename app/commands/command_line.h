@@ -20,6 +20,7 @@ enum ExitStatus {
   exit_interrupted = 130
 };
 
+/// Where a command writes.
 struct Console {
   std::ostream& out;
   std::ostream& error;

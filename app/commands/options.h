@@ -47,6 +47,7 @@ class CommandOptions {
   double as_number(const std::string& name) const;
   bool is_set(const std::string& flag) const;
 
+  /// Refuses the two together.
   void exclude(const char* option, const char* other);
 
   /// A command below this one, of which one may be given.

@@ -44,8 +44,10 @@ struct ShownNumbers {
   std::string text = {};
 };
 
+/// What the place is, in names and numbers.
 Json place_json(const ShownPlace& place);
 
+/// A view by its name.
 struct FactView {
   const char* id;
   const char* words;  // what it shows

@@ -40,6 +40,7 @@ struct LessonSpan {
 };
 using LessonText = std::vector<LessonSpan>;
 
+/// "at = 29" in a step.
 struct LessonSetting {
   std::string key;
   std::string value;

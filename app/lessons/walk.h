@@ -12,6 +12,7 @@ struct Guess {
   std::pair<Index, Index> at = {};  // the cell that the keyboard is on
   bool looked = false;
 
+  /// Marks a cell, or takes its mark away.
   void mark(const std::pair<Index, Index>& cell) {
     if (!cells.erase(cell)) cells.insert(cell);
   }
@@ -60,6 +61,7 @@ class LessonWalk {
 /// The name under which what is seen of a lesson is kept: of one that ships "08-erase-then-write".
 std::string kept_name(const std::filesystem::path& file);
 
+/// A lesson that ships.
 struct ListedLesson {
   std::filesystem::path file;
   std::string title;

@@ -8,6 +8,7 @@
 #include "app/scene/parts.h"
 #include "app/widgets/chart.h"
 #include "app/words/glossary.h"
+#include "core/base/text.h"
 
 namespace palimpsest::scene {
 
@@ -642,6 +643,12 @@ void show_panel(const char* name, bool scrolls, const std::function<Node()>& con
                          is_low ? style::low_padding : style::panel_padding))
     show(content());
   style::end_panel();
+}
+
+void show_panel(bool scrolls, const std::function<Node()>& content) {
+  const std::string title = ImGui::GetCurrentWindow()->Name;
+  const std::string name = "##" + with_small_letter(title.substr(0, title.find("##")));
+  show_panel(name.c_str(), scrolls, content);
 }
 
 void explain(std::string latex, std::string words, std::string papers) {

@@ -35,6 +35,9 @@ void show_card(const Card& card, bool& open, const std::function<Node(bool is_ne
 /// A panel in the current window, which may scroll. One lower than `low` design pixels has less padding.
 void show_panel(const char* name, bool scrolls, const std::function<Node()>& content, float low = 0);
 
+/// The same, named as the window is.
+void show_panel(bool scrolls, const std::function<Node()>& content);
+
 /// Shows a symbol (LaTeX; empty: none), its meaning and its names in papers, in place of the tooltip of the
 /// item under the pointer.
 void explain(std::string latex, std::string words, std::string papers);

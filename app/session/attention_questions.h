@@ -10,6 +10,7 @@ namespace palimpsest {
 /// Whose weights.
 enum class WeighedBy { rule, softmax };
 
+/// Which weights are computed.
 struct Reading {
   WeighedBy by = WeighedBy::rule;
   double sharpness = 0;      // of softmax; 0: usual_sharpness()
@@ -29,6 +30,7 @@ struct DrawnPart {
   std::uint64_t version = 0;  // unique
 };
 
+/// A part of the picture: a question.
 struct AttentionPart {
   Weak<Foundation> of = {};
   Reading reading = {};
@@ -48,6 +50,7 @@ struct LeftOfWrite {
   bool is_much = false;    // the loss there is a large part of the write
 };
 
+/// A token that is read.
 struct ReadWord {
   Index token = 0;
   double share = 0;  // of the output's weights, signed
@@ -71,6 +74,7 @@ struct RowOfWeights {
   const ReadWord* read_most() const;
 };
 
+/// The weights of a token's output: a question.
 struct RowAtToken {
   Weak<Foundation> of = {};
   Index token = 0;
@@ -90,6 +94,7 @@ struct AttentionFacts {
   double usual_sharpness = 1;   // of softmax beside it
 };
 
+/// These facts: a question.
 struct FactsOfAttention {
   Weak<Foundation> of = {};
   auto operator<=>(const FactsOfAttention&) const = default;

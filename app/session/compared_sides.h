@@ -112,6 +112,7 @@ struct SideMoment {
   std::string no_table = {};  // why there is no table
 };
 
+/// That moment: a question.
 struct SideAtWord {
   Weak<Foundation> of = {};
   Weak<Foundation> reference = {};

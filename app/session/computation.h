@@ -86,6 +86,7 @@ struct TokenFacts {
   std::optional<double> written;  // WriteStrengths, for a rule with a memory to query
 };
 
+/// The recall of every token.
 struct TokenRecalls {
   std::vector<Recall> tokens = {};  // empty for a rule without a memory to query
   double strong_state = 0;          // bound of all but a few entries of all memories
@@ -160,6 +161,7 @@ struct Computation : Foundation, Findings {
     return t < recalls->tokens.size() ? &recalls->tokens[t] : nullptr;
   }
 
+  /// Whether all answers are known.
   bool is_complete() const;
 };
 
@@ -172,6 +174,7 @@ struct Earlier {
   Findings found = {};                           // about it
 };
 
+/// `computation` in the form that the next one may reuse.
 Earlier as_earlier(const std::shared_ptr<Computation>& computation);
 
 /// Why the CPU, maybe in another precision, computes a form in place of the device; empty if it does not.
@@ -231,6 +234,7 @@ struct KeptStates {
   Found<Index> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
+/// The recall of every token: a question.
 struct RecallOfTokens {
   Weak<Foundation> of = {};
   auto operator<=>(const RecallOfTokens&) const = default;

@@ -51,6 +51,7 @@ DataSet open_file(const std::string& id);
 /// The doubts about a file that open_file() refuses. Throws InputError if it cannot be read.
 std::vector<Doubt> doubts_about_file(const std::string& id);
 
+/// The doubts about a file that is refused: a question.
 struct DoubtsAboutFile {
   std::string id = {};
   auto operator<=>(const DoubtsAboutFile&) const = default;

@@ -41,6 +41,7 @@ std::string describe(const Backend& backend);
 
 struct RaceMachine;
 
+/// The processor as the kernel calls it.
 std::string processor_name();
 
 /// "2026-11-22 09:30 UTC".

@@ -45,6 +45,7 @@ struct EditKind {
                 const Edit&) = nullptr;  // null: the number is used when an array is filled in
 };
 
+/// The table of edits.
 std::span<const EditKind> edit_kinds();
 
 inline constexpr std::size_t most_edits = 1000;  // each entry of the history holds them all

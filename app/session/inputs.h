@@ -41,6 +41,7 @@ struct PreviewedData {
 
 inline constexpr Index most_previewed_tokens = 128;
 
+/// A preview of data before they are opened: a question.
 struct DataPreview {
   static constexpr std::size_t most_kept = 16;  // each takes up to 2 MB, and a slider makes many
   std::string id;                               // as open_data takes it

@@ -42,6 +42,7 @@ class Fields {
 
   explicit Fields(const json& object, std::string name = "the session");
 
+  /// Refuses unknown fields.
   void require_known(const std::vector<std::string_view>& known) const;
 
   void read(const char* key, std::string& value) const;

@@ -154,6 +154,7 @@ inline auto parts_of(const AnswerTable& table) {
   return std::tie(table.words, table.before, table.change, table.after);
 }
 
+/// These words: a question.
 struct WordsAsked {
   Weak<Foundation> of = {};
   Index token = 0;
@@ -162,6 +163,7 @@ struct WordsAsked {
   Found<std::vector<AskedWord>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
+/// What the memory answers at the place of a cursor: a question.
 struct MemoryAnswers {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
@@ -185,6 +187,7 @@ struct MemoryStory {
   std::string no_table = {};         // why nothing is returned
 };
 
+/// That story: a question.
 struct StoryAtToken {
   Weak<Foundation> of = {};
   Index token = 0;

@@ -21,12 +21,14 @@ struct OwnRace {
   Found<RaceReport> compute(const Effort& effort) const;
 };
 
+/// A report in a file.
 struct RecordedRace {
   std::string file = {};
   auto operator<=>(const RecordedRace&) const = default;
   Found<RaceReport> compute(const Effort& effort) const;
 };
 
+/// The figures of some reports.
 struct FiguresOfRaces {
   static constexpr std::size_t most_kept = 4;
   std::vector<std::shared_ptr<const RaceReport>> reports;

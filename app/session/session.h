@@ -57,6 +57,7 @@ class Session {
     choose(std::move(next), merge_key);
   }
 
+  /// Goes to a state that differs in one part.
   template <class Part>
   void change(Part SessionState::*part, Part value) {
     SessionState next = state_;
@@ -78,6 +79,7 @@ class Session {
   bool undo();
   bool can_undo() const;
 
+  /// Redoes the change that was undone last.
   bool redo();
   bool can_redo() const { return history_.can_redo(); }
 
@@ -128,6 +130,7 @@ class Session {
   /// data.
   const Sight& sight() const { return lookout_.seen(); }
   const Lookout& lookout() const { return lookout_; }
+  /// The questions that views ask.
   Questions& questions() { return questions_; }
   const Questions& questions() const { return questions_; }
 

@@ -15,6 +15,7 @@ constexpr auto names_of(Theme) { return std::array{"dark", "light"}; }
 enum class Level { story, work, all };
 constexpr auto names_of(Level) { return std::array{"story", "work", "all"}; }
 
+/// How the program looks, apart from what it computes.
 struct ViewOptions {
   Theme theme = Theme::dark;
   Level level = Level::all;
@@ -315,6 +316,7 @@ class History {
 
   const SessionState& present() const { return entries_[at_]; }
 
+  /// Stores the present place of the cursor.
   void look_at(const Place& place) { entries_[at_].place = place; }
 
   /// Adds an entry after the present one and drops the undone ones. Does nothing if only the view differs.
@@ -322,6 +324,7 @@ class History {
   /// key never does.
   void change(SessionState next, std::string_view merge_key = {});
 
+  /// A drag is over: the next change is a separate entry.
   void end_merge() { merge_key_.clear(); }
 
   bool can_undo() const { return at_ > 0; }
@@ -346,6 +349,7 @@ class History {
 
 inline constexpr std::uintmax_t most_session_bytes = std::uintmax_t{1} << 20;
 
+/// A state as the JSON of a session file.
 std::string write_state(const SessionState& state);
 
 /// Reads a state from JSON; missing fields have their defaults. Reads files of earlier versions too. A

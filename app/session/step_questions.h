@@ -8,6 +8,7 @@
 
 namespace palimpsest {
 
+/// Every tensor of one block of a form: a question.
 struct BlockRecord {
   Weak<Trace> of = {};
   Index block = 0;
@@ -50,6 +51,7 @@ struct WhoWroteIt {
   double others_remaining = 0;         // the sum of their parts
 };
 
+/// Which tokens wrote it: a question.
 struct WhoWrote {
   Weak<Foundation> of = {};
   WrittenNumber number = {};
@@ -84,8 +86,10 @@ class Lookout {
   /// Blocks until the record that was requested last is finished.
   void wait(Questions& questions) const;
 
+  /// Cancels the record that is being computed.
   void give_up(Questions& questions);
 
+  /// What is shown now.
   const Sight& seen() const { return seen_; }
   /// Whether the wanted place differs from the shown one.
   bool is_stale() const { return is_stale_; }

@@ -98,6 +98,7 @@ struct VerifiedVariant {
   Found<VerifyReport> compute(const Effort& effort) const;
 };
 
+/// The forms of the present rule that exist.
 std::vector<Form> forms_of(const Foundation& foundation);
 
 /// "o", in one line: "off by 0.32", or why not, as the list of faults says it.
@@ -112,6 +113,7 @@ struct GridColumn {
   Form form;
 };
 
+/// Those of all devices.
 const std::vector<GridColumn>& grid_columns();
 
 /// Whether no choice of options gives the variants of the table these forms: a row for every variant.
@@ -129,6 +131,7 @@ struct GridReports {
   std::size_t done() const { return reports.size() + problems.size(); }
   bool complete() const { return done() == variants().size(); }
 
+  /// All of it as `verify` reports it.
   VerifyReport joined() const;
 };
 

@@ -498,10 +498,10 @@ Node side_columns(Application& application, const ComparedSides& all) {
   return scene::first_that_fits(std::size(ways) + 1, [&application, kept](std::size_t wish) {
     if (wish == std::size(ways)) return scene::paragraph("The sides do not fit here: make the panel larger.");
     scene::Sides sides;
-    for (const ComparedSide& side : kept->sides) {
-      const bool has_left = &side != &kept->sides.front() && !side.same_as;
-      sides.columns.push_back(
-          SideColumn{application, *kept, side, ways[wish], has_left ? &side - 1 : nullptr}.column());
+    for (std::size_t place = 0; place < kept->sides.size(); ++place) {
+      const ComparedSide& side = kept->sides[place];
+      const ComparedSide* const left = place > 0 && !side.same_as ? &kept->sides[place - 1] : nullptr;
+      sides.columns.push_back(SideColumn{application, *kept, side, ways[wish], left}.column());
     }
     return Node{std::move(sides)};
   });

@@ -435,6 +435,14 @@ std::string why_one_word(Application& application, const std::vector<CostRow>& c
   return one_word_words(counted.front().flops, recurrent.flops, trace && trace->symbols.contains("P"));
 }
 
+/// Whether any of `costs` is higher than in `others`.
+bool takes_more(const std::vector<CostRow>& costs, const std::vector<CostRow>& others) {
+  for (std::size_t i = 0; i < std::min(costs.size(), others.size()); ++i) {
+    if (costs[i].flops > others[i].flops || costs[i].bytes > others[i].bytes) return true;
+  }
+  return false;
+}
+
 std::vector<Chart> cost_charts(const std::vector<CostRow>& costs, Form form) {
   const auto of = [&](auto get) { return made_of(costs, get); };
   return {{"FLOPs per token", "Counted.", of([](const CostRow& cost) { return cost.flops; }), in_thousands},
@@ -478,11 +486,8 @@ Node knob(Application& application) {
   }
   if (form == Form::two_pass) {
     const auto other = ask(application, ChunkCosts{computation, Form::chunkwise}, Urgency::later);
-    const auto is_no_more = [](const CostRow& two_pass, const CostRow& chunkwise) {
-      return two_pass.flops <= chunkwise.flops && two_pass.bytes <= chunkwise.bytes;
-    };
     if (fresh(counted) && fresh(other))
-      all += scene::caption(two_pass_words(!std::ranges::equal(*counted.value, *other.value, is_no_more)));
+      all += scene::caption(two_pass_words(takes_more(*counted.value, *other.value)));
   }
   if (!fits && !errors.reason.empty()) all += scene::caption("float32 error: " + errors.reason);
   all += awaiting("measuring the error", errors, application, key);

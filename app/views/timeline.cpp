@@ -339,10 +339,16 @@ std::vector<Index> strongest_writes(std::span<const double> strengths, std::span
   for (Index t = begin; t < end; ++t) {
     if (strength(t) > 0 && strength(t) >= strongest / 2) found.push_back(t);
   }
-  std::ranges::stable_sort(found, std::ranges::greater(), strength);
+  // A heap finds the few strongest of many without sorting all; of equal ones the first.
+  const auto is_behind = [&](Index x, Index y) {
+    return strength(x) != strength(y) ? strength(x) < strength(y) : x > y;
+  };
+  std::ranges::make_heap(found, is_behind);
   std::vector<Index> words;
-  for (const Index t : found) {
-    if (words.size() == most) break;
+  while (!found.empty() && words.size() < most) {
+    std::ranges::pop_heap(found, is_behind);
+    const Index t = found.back();
+    found.pop_back();
     const auto label_of = [&](Index token) { return visible_label(entry(labels, token)); };
     if (!is_among(label_of(t), words, label_of)) words.push_back(t);
   }

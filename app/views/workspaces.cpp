@@ -28,12 +28,10 @@ namespace {
 
 using enum PanelPlace;
 
-/// A panel with what `content` makes in every frame, named as its window; if it does not fit, it `scrolls`.
+/// A panel with what `content` makes in every frame; if it does not fit, it `scrolls`.
 template <Node (*content)(Application&), bool scrolls = true>
 void show(Application& application) {
-  const std::string title = ImGui::GetCurrentWindowRead()->Name;
-  const std::string name = "##" + with_small_letter(title.substr(0, title.find("##")));
-  scene::show_panel(name.c_str(), scrolls, [&] { return content(application); });
+  scene::show_panel(scrolls, [&] { return content(application); });
 }
 
 constexpr auto story = Level::story;

@@ -69,8 +69,10 @@ class Recorder {
     }
   }
 
+  /// Whether a tensor is recorded under `name`.
   bool has(std::string_view name) const { return record_.contains(name); }
 
+  /// Keeps a number.
   void operator()(std::string_view name, double value) {
     record_.set(name, Matrix<double>::Constant(1, 1, value));
   }

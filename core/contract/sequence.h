@@ -12,12 +12,15 @@ class Sequence {
   Index dv = 0;      // V
   Settings settings;
 
+  /// Whether the optional array `name` was given.
   bool has(std::string_view name) const { return views_.find(name) != views_.end(); }
   /// The array `name`: [T, columns] with an axis n, otherwise [rows, columns] with columns 1 for a vector.
   const MatrixView& at(std::string_view name) const;
   /// The arrays with one row per token, by their contract names.
   const std::vector<std::string>& names_with_tokens() const { return with_tokens_; }
+  /// A resolved parameter of this head.
   double parameter(std::string_view name) const;
+  /// A resolved option.
   const std::string& option(std::string_view name) const { return settings.option(name); }
   /// Adds an array with one row per token, made from the others: [T, columns].
   void add(const std::string& name, const Matrix<double>& rows);

@@ -40,6 +40,7 @@ enum class Range {
 /// "[0, 1]": a range in words.
 std::string describe(Range range);
 
+/// All numbers from `least` to `most`.
 struct Bounds {
   double least = 0;
   double most = 0;
@@ -48,6 +49,7 @@ struct Bounds {
   bool contain(double value) const { return value >= least && value <= most; }
 };
 
+/// The numbers of a range.
 Bounds bounds(Range range);
 
 /// When an array or a state belongs to a rule: if one of `options` has this value. Without options: always.
@@ -187,10 +189,13 @@ struct Variant {
 /// may give q, k or v a shape of its own.
 std::vector<Input> all_inputs(const Variant& variant);
 
+/// Those of them that belong to these settings.
 std::vector<Input> inputs_of(const Variant& variant, const Settings& settings);
 
+/// The names of the states that belong to these settings.
 std::vector<std::string> states_of(const Variant& variant, const Settings& settings);
 
+/// The learning problem with these settings.
 InnerLoss loss_of(const Variant& variant, const Settings& settings);
 
 /// Whether `variant` hands on a state of this name, whatever the settings.

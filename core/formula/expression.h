@@ -66,6 +66,7 @@ Expression named(std::string result, Expression definition);
 
 double value_of(const Expression& number);
 
+/// One definition: result := expression.
 struct Equation {
   std::string result;
   Expression expression;
@@ -99,6 +100,7 @@ using Replacement = std::function<std::optional<Expression>(const Expression&)>;
 /// pieces are not visited again.
 Expression replaced(const Expression& expression, const Replacement& replacement);
 
+/// Whether two expressions are the same formula.
 bool operator==(const Expression& a, const Expression& b);
 
 /// One of the pieces that add up to an expression.
@@ -149,6 +151,7 @@ inline Index repeated(Index index, Index size) { return size == 1 ? 0 : index; }
 /// parentheses.
 enum class Precedence { sum, hadamard, product, atom };
 
+/// How LaTeX is coloured and which part is highlighted.
 struct LatexStyle {
   /// The colour of a role as "#rrggbb"; empty: no colour commands at all.
   std::function<std::string(Role role, bool lit)> colour;
@@ -163,10 +166,13 @@ struct LatexStyle {
   bool boxes_sign = false;
 };
 
+/// LaTeX of the right-hand side alone.
 std::string latex(const Expression& expression, const Symbols& symbols, const LatexStyle& style = {});
 
+/// LaTeX of "result = expression".
 std::string latex(const Equation& equation, const Symbols& symbols, const LatexStyle& style = {});
 
+/// A block of cells of a recorded tensor.
 struct Cells {
   std::string tensor;
   Index first_row = 0;

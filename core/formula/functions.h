@@ -94,6 +94,7 @@ class CallCell {
   Term at(std::size_t argument, Subscript row, Subscript column) const;
   /// The cell of an argument at the same place.
   Term here(std::size_t argument) const { return at(argument, row_, column_); }
+  /// A number that stands in the formula itself.
   Term number(double value) const { return palimpsest::number(value); }
   /// Notes a block of an argument as read.
   void reads(std::size_t argument, Index first_row, Index first_column, Index rows, Index columns) const;

@@ -20,6 +20,7 @@ struct ChangedHead {
   Index head = 0;
 };
 
+/// One way to intervene.
 struct InterventionKind {
   const char* id;
   const char* words;       // what it does

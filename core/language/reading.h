@@ -87,6 +87,7 @@ struct Experiment {
 inline constexpr Index most_experiment_texts = 10'000;
 inline constexpr Index most_overwritten = 8;
 
+/// How often a model was right.
 struct Answered {
   Index right = 0;
   Index older = 0;  // it named what the key held before

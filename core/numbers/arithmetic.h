@@ -12,12 +12,14 @@ enum class Arithmetic { f64, f32, tf32, bf16, f16 };
 inline constexpr Arithmetic all_arithmetics[] = {Arithmetic::f64, Arithmetic::f32, Arithmetic::tf32,
                                                  Arithmetic::bf16, Arithmetic::f16};
 
+/// "f64", "f32", "tf32", "bf16", "f16".
 const char* name(Arithmetic arithmetic);
 
 /// The format of the rows of factors in a precision.
 constexpr Arithmetic arithmetic_of(Precision precision) { return static_cast<Arithmetic>(precision); }
 static_assert(arithmetic_of(Precision::bf16) == Arithmetic::bf16);  // in the same order
 
+/// What a format holds.
 struct NumberFormat {
   int precision;     // significant bits, the leading one included
   int min_exponent;  // the smallest normal number is 2^min_exponent
@@ -33,6 +35,7 @@ double smallest(Arithmetic arithmetic);
 /// would round beyond the largest becomes infinite; infinities and NaN stay what they are.
 double rounded(double x, Arithmetic arithmetic);
 
+/// Every element rounded.
 Matrix<double> rounded(const Matrix<double>& values, Arithmetic arithmetic);
 Arrays rounded(const Arrays& arrays, Arithmetic arithmetic);
 

@@ -7,6 +7,7 @@
 
 namespace palimpsest {
 
+/// The argument of tanh.
 template <class Scalar>
 Scalar gelu_argument(Scalar x) {
   using namespace gelu_constants;
@@ -31,6 +32,7 @@ Scalar gelu_derivative(Scalar x) {
   return Scalar(0.5) * (1 + t) + bend;
 }
 
+/// Element by element.
 template <class Scalar>
 Matrix<Scalar> gelu(const Matrix<Scalar>& X) {
   return X.unaryExpr([](Scalar x) { return gelu(x); });

@@ -27,6 +27,7 @@ class EquationEditor {
   bool is(const Expression& x, Role role) const;
   /// The tensor `name` of the previous block, under a new name; 0 in the first block.
   Expression one_block_late(const std::string& name);
+  /// Whether any operation has this purpose.
   bool has(Purpose purpose) const;
   /// The edited equations, lines included.
   Equations take();
@@ -107,6 +108,7 @@ const Fault& find_fault(std::string_view id);
 /// Fault::needs).
 std::optional<Equations> with_fault(const Fault& fault, const Equations& right);
 
+/// Whether any equation or carry differs.
 bool operator==(const Equations& a, const Equations& b);
 
 /// The first step in which a form differs from the right one.

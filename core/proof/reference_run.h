@@ -23,6 +23,7 @@ Tolerance tolerance(const Variant& variant, const Settings& settings, Precision 
 /// element: rounding in f64, amplified at most 485 times by Newton and Schulz.
 inline constexpr double step_tolerance = 1e-8;
 
+/// The same arrays as f32 holds them.
 Arrays rounded_to_f32(const Arrays& arrays);
 
 /// The f64 recurrence; chunks of one token where a rule has none. Of a rule from a text, what its lines give.

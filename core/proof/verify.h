@@ -136,6 +136,7 @@ struct VerifyResult {
   Index worst_chunk = 1;                                   // its chunk size
   std::string message = {};  // what was thrown instead of a result; mostly empty
 
+  /// What the worst error must stay below.
   double allowed() const { return tolerance * amplification; }
   bool passed() const { return failed == 0; }
 };

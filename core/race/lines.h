@@ -79,6 +79,7 @@ std::string name_of(const RaceLine& line, std::span<const RaceLine> among);
 /// What it is called in a sentence: "the chunkwise form", "Gated DeltaNet (chunkwise) on cuda", "softmax".
 std::string called(const RaceLine& line, std::span<const RaceLine> among);
 
+/// How long something takes at some length.
 struct TimedLength {
   double tokens = 0;
   Quartiles seconds = {};
@@ -97,6 +98,7 @@ struct Crossing {
 std::vector<Crossing> crossings(const std::vector<TimedLength>& first,
                                 const std::vector<TimedLength>& second);
 
+/// What is compared.
 enum class RaceQuestion {
   softmax,        // another rule with softmax in its fastest form at each length
   forms,          // the chunkwise form with the recurrent one

@@ -81,6 +81,7 @@ class RowRule : public Rule {
   const RowDeclaration& declaration() const { return declaration_; }
   Notation notation(const Settings& settings) const { return declaration_.notation(settings); }
   bool normalised() const { return declaration_.normalised; }
+  /// Whether the outputs are more than what is read, or its quotient.
   bool finishes() const { return static_cast<bool>(declaration_.finish); }
 
   /// The state before the first token, [K, V] of the program.

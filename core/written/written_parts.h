@@ -21,6 +21,7 @@ Record token_record(const RuleText& rule, const Sequence& sequence, Index token,
 /// along its gradient.
 InnerLoss text_loss(const WrittenRule& rule);
 
+/// The columns of a memory for these data.
 Index columns_of(const RuleMemory& memory, const Sequence& sequence);
 
 /// The memory before the first token.
