@@ -141,6 +141,7 @@ struct Finder {
 
 constexpr float bar_tone = 0.66F;    // of the colours of numbers
 constexpr float numbers_width = 54;  // design pixels
+constexpr float powers_width = 90;   // of numbers with a power of ten
 constexpr std::size_t most_lines = 8;
 constexpr std::size_t most_writers = 7;   // with a bar of their own
 constexpr std::size_t least_writers = 2;  // in very little room
@@ -251,6 +252,8 @@ Node bar_lines(const std::vector<BarLine>& lines, bool old, double dust) {
   }
   const auto [least, most] = std::ranges::minmax(drawn);
   const std::vector<std::string> numbers = number_column(values, dust);
+  const bool has_powers = std::ranges::any_of(
+      numbers, [](const std::string& number) { return number.find("×") != std::string::npos; });
   Nodes rows;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const BarLine& line = lines[i];
@@ -264,7 +267,7 @@ Node bar_lines(const std::vector<BarLine>& lines, bool old, double dust) {
                                         .ink = old ? style::mix(c.panel, ink, 0.5F) : ink}}
                             .filling(0.44F),
                         scene::number(numbers[i], is_zero ? c.faint : 0)
-                            .fixed(numbers_width)
+                            .fixed(has_powers ? powers_width : numbers_width)
                             .right()
                             .told(fmt::format("{:.6g}", line.value))})
                 .when_pointed(line.pointed)
